@@ -227,6 +227,7 @@ const (
 // in_doubt answer a decision (new, replace or cancel).
 type Outcome struct {
 	BrokerID    string `json:"broker_id,omitzero"`
+	Cursor      string `json:"cursor,omitzero"` // of the broker's event stream after this event
 	Decision    uint64 `json:"decision"`          // seq of the decision answered, or of the order that ended
 	OrderID     string `json:"order_id,omitzero"` // the order, when it is not the decision's own (replace, cancel, external)
 	Reason      string `json:"reason,omitzero"`
@@ -242,6 +243,7 @@ type Latch struct {
 
 // Fill is one execution of an order of ours. It applies once by (broker, execution id).
 type Fill struct {
+	Cursor      string         `json:"cursor,omitzero"` // of the broker's event stream after this event
 	ExecutedAt  Time           `json:"executed_at"`
 	ExecutionID string         `json:"execution_id"`
 	Fees        money.Notional `json:"fees"`
@@ -252,7 +254,8 @@ type Fill struct {
 
 // External is what happened outside the gate: exactly one of its parts is set.
 type External struct {
-	Cash  *CashFlow     `json:"cash,omitzero"`
+	Cash   *CashFlow     `json:"cash,omitzero"`
+	Cursor string        `json:"cursor,omitzero"` // of the broker's event stream after this event
 	Ended *ExternalEnd  `json:"ended,omitzero"`
 	Fill  *ExternalFill `json:"fill,omitzero"`
 	Order *BrokerOrder  `json:"order,omitzero"`
