@@ -7,7 +7,7 @@ func (p Price) ExceedsBandAbove(ref Price, bps BasisPoints) (exceeds, ok bool) {
 	if !ref.IsPositive() || bps.IsNegative() {
 		return false, false
 	}
-	return cmpProducts(p.fixed, wholeInBps, ref.fixed, wholeInBps.plus(bps.fixed)) > 0, true
+	return cmpProducts(p.fixed, fixed{lo: wholeInBps}, ref.fixed, bps.aboveWhole()) > 0, true
 }
 
 // ExceedsBandBelow reports whether p is below ref by more than bps:
@@ -17,7 +17,7 @@ func (p Price) ExceedsBandBelow(ref Price, bps BasisPoints) (exceeds, ok bool) {
 	if !ref.IsPositive() || bps.IsNegative() {
 		return false, false
 	}
-	return cmpProducts(p.fixed, wholeInBps, ref.fixed, wholeInBps.plus(bps.neg())) < 0, true
+	return cmpProducts(p.fixed, fixed{lo: wholeInBps}, ref.fixed, bps.belowWhole()) < 0, true
 }
 
 // FurtherFromMidThan reports whether p is more than bps away from the mid of bid
@@ -29,7 +29,7 @@ func (p Price) FurtherFromMidThan(bid, ask Price, bps BasisPoints) (further, ok 
 		return false, false
 	}
 	distance := p.plus(p.fixed).plus(sum.neg()).abs()
-	return cmpProducts(distance, wholeInBps, bps.fixed, sum) > 0, true
+	return cmpProducts(distance, fixed{lo: wholeInBps}, bps.fixed, sum) > 0, true
 }
 
 // SpreadExceeds reports whether the spread is more than bps of the mid:
@@ -42,7 +42,7 @@ func SpreadExceeds(bid, ask Price, bps BasisPoints) (exceeds, ok bool) {
 		return false, false
 	}
 	spread := ask.plus(bid.neg())
-	return cmpProducts(spread.plus(spread), wholeInBps, bps.fixed, sum) > 0, true
+	return cmpProducts(spread.plus(spread), fixed{lo: wholeInBps}, bps.fixed, sum) > 0, true
 }
 
 // ExceedsPercentOf reports whether n is more than pct of base:
@@ -52,7 +52,7 @@ func (n Notional) ExceedsPercentOf(base Notional, pct Percent) (exceeds, ok bool
 	if pct.IsNegative() {
 		return false, false
 	}
-	return cmpProducts(n.fixed, wholeInPercent, base.fixed, pct.fixed) > 0, true
+	return cmpProducts(n.fixed, fixed{lo: wholeInPercent}, base.fixed, pct.fixed) > 0, true
 }
 
 // HighestWithinBandAbove returns the highest multiple of step that does not
@@ -62,7 +62,7 @@ func HighestWithinBandAbove(ref Price, bps BasisPoints, step Price) (Price, bool
 	if bps.IsNegative() {
 		return Price{}, false
 	}
-	return stepWithin(ref, wholeInBps.plus(bps.fixed), step, Down)
+	return stepWithin(ref, bps.aboveWhole(), step, Down)
 }
 
 // LowestWithinBandBelow returns the lowest multiple of step that does not exceed
@@ -73,7 +73,7 @@ func LowestWithinBandBelow(ref Price, bps BasisPoints, step Price) (Price, bool)
 	if bps.IsNegative() {
 		return Price{}, false
 	}
-	return stepWithin(ref, wholeInBps.plus(bps.neg()), step, Up)
+	return stepWithin(ref, bps.belowWhole(), step, Up)
 }
 
 // stepWithin returns ref*ratio/10,000 on its step, rounded as r says, if that is
@@ -85,8 +85,7 @@ func stepWithin(ref Price, ratio fixed, step Price, r Rounding) (Price, bool) {
 	_, rm := ref.split()
 	_, fm := ratio.split()
 	_, sm := step.split()
-	_, whole := wholeInBps.split()
-	steps, rem := rm.mul(fm).divide(sm.mul(whole))
+	steps, rem := rm.mul(fm).divide(sm.mul(u128{lo: wholeInBps}))
 	count, ok := roundedWide(false, steps, !rem.isZero(), r)
 	if !ok || count.IsZero() {
 		return Price{}, false

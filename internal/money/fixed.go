@@ -12,7 +12,7 @@ const (
 	one = 1_000_000_000
 	// maxHi and maxLo are the words of the largest coefficient, 10^29 - 1.
 	maxHi = 5421010862
-	maxLo = 0x6d7217caa07fffff
+	maxLo = 0x6d7217ca9fffffff
 )
 
 // Rounding is the direction in which an inexact result goes. Its zero value is

@@ -77,7 +77,7 @@ func (n Notional) Share(pct Percent, r Rounding) (Notional, bool) {
 	if pct.IsNegative() {
 		return Notional{}, false
 	}
-	f, ok := mulDiv(n.fixed, pct.fixed, wholeInPercent, r)
+	f, ok := mulDiv(n.fixed, pct.fixed, fixed{lo: wholeInPercent}, r)
 	return Notional{f}, ok
 }
 

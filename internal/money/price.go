@@ -91,7 +91,7 @@ func (p Price) Raise(bps BasisPoints, r Rounding) (Price, bool) {
 	if bps.IsNegative() {
 		return Price{}, false
 	}
-	f, ok := mulDiv(p.fixed, wholeInBps.plus(bps.fixed), wholeInBps, r)
+	f, ok := mulDiv(p.fixed, bps.aboveWhole(), fixed{lo: wholeInBps}, r)
 	return Price{f}, ok
 }
 
@@ -101,7 +101,7 @@ func (p Price) Lower(bps BasisPoints, r Rounding) (Price, bool) {
 	if bps.IsNegative() {
 		return Price{}, false
 	}
-	f, ok := mulDiv(p.fixed, wholeInBps.plus(bps.neg()), wholeInBps, r)
+	f, ok := mulDiv(p.fixed, bps.belowWhole(), fixed{lo: wholeInBps}, r)
 	return Price{f}, ok
 }
 

@@ -1,9 +1,9 @@
 package money
 
-var (
-	// wholeInBps and wholeInPercent are the ratio 1 in each unit.
-	wholeInBps     = fixed{lo: 10_000 * one}
-	wholeInPercent = fixed{lo: 100 * one}
+// wholeInBps and wholeInPercent are the coefficients of the ratio 1 in each unit.
+const (
+	wholeInBps     = 10_000 * one
+	wholeInPercent = 100 * one
 )
 
 // BasisPoints is a ratio in units of 1/10,000.
@@ -73,3 +73,9 @@ func (p Percent) Sub(x Percent) (Percent, bool) {
 	f, ok := p.sub(x.fixed)
 	return Percent{f}, ok
 }
+
+// aboveWhole returns 10,000+b and belowWhole 10,000-b. They may pass the bound
+// of a figure, so they are factors only.
+func (b BasisPoints) aboveWhole() fixed { return fixed{lo: wholeInBps}.plus(b.fixed) }
+
+func (b BasisPoints) belowWhole() fixed { return fixed{lo: wholeInBps}.plus(b.neg()) }

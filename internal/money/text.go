@@ -130,13 +130,15 @@ func (a fixed) AppendTo(b []byte) []byte {
 	if neg {
 		b = append(b, '-')
 	}
-	quo, fraction := wide(m).divide64(one)
-	if quo.w1 == 0 {
-		b = strconv.AppendUint(b, quo.w0, 10)
+	var fraction uint64
+	if m.hi == 0 {
+		b, fraction = strconv.AppendUint(b, m.lo/one, 10), m.lo%one
+	} else if quo, rem := wide(m).divide64(one); quo.w1 == 0 {
+		b, fraction = strconv.AppendUint(b, quo.w0, 10), rem
 	} else {
 		// Only a 20-digit integer part needs more than 64 bits.
 		tens, unit := quo.divide64(10)
-		b = append(strconv.AppendUint(b, tens.w0, 10), '0'+byte(unit))
+		b, fraction = append(strconv.AppendUint(b, tens.w0, 10), '0'+byte(unit)), rem
 	}
 	if fraction == 0 {
 		return b
