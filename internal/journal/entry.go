@@ -227,7 +227,7 @@ const (
 // in_doubt answer a decision (new, replace or cancel).
 type Outcome struct {
 	BrokerID    string `json:"broker_id,omitzero"`
-	Cursor      string `json:"cursor,omitzero"` // of the broker's event stream after this event
+	Cursor      string `json:"cursor,omitzero"`   // of the broker's event stream after this event
 	Decision    uint64 `json:"decision"`          // seq of the decision answered, or of the order that ended
 	OrderID     string `json:"order_id,omitzero"` // the order, when it is not the decision's own (replace, cancel, external)
 	Reason      string `json:"reason,omitzero"`
@@ -256,10 +256,10 @@ type Fill struct {
 type External struct {
 	Cash   *CashFlow     `json:"cash,omitzero"`
 	Cursor string        `json:"cursor,omitzero"` // of the broker's event stream after this event
-	Ended *ExternalEnd  `json:"ended,omitzero"`
-	Fill  *ExternalFill `json:"fill,omitzero"`
-	Order *BrokerOrder  `json:"order,omitzero"`
-	ID    string        `json:"source_id"` // the broker's id of the event; applies once
+	Ended  *ExternalEnd  `json:"ended,omitzero"`
+	Fill   *ExternalFill `json:"fill,omitzero"`
+	Order  *BrokerOrder  `json:"order,omitzero"`
+	ID     string        `json:"source_id"` // the broker's id of the event; applies once
 }
 
 // CashFlow is a deposit (positive) or a withdrawal.
