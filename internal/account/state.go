@@ -184,6 +184,6 @@ type TwinMark struct {
 
 // Reconciled is the newest whole reconciliation.
 type Reconciled struct {
-	At          time.Time // zero: never
+	At          time.Time            // zero: never
 	Differences []journal.Difference // open ones, sorted by symbol
 }
