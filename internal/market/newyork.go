@@ -61,24 +61,23 @@ func newYork(t time.Time) (day, sec, offset int, ok bool) {
 	if unix < (dayNumberMin+1)*secondsPerDay || unix >= dayNumberMax*secondsPerDay {
 		return 0, 0, 0, false
 	}
-	standard := int(unix) + standardOffset
 	offset = standardOffset
-	if inDaylight(floorDay(standard)) {
+	if inDaylight(floorDay(unix + standardOffset)) {
 		offset = daylightOffset
 	}
-	day, sec = floorDay(int(unix) + offset)
+	day, sec = floorDay(unix + int64(offset))
 	return day, sec, offset, true
 }
 
 func fromNewYork(day int, sinceMidnight time.Duration) time.Time {
 	sec, nano := sinceMidnight/time.Second, sinceMidnight%time.Second
-	wall := day*secondsPerDay + int(sec)
+	wall := int64(day)*secondsPerDay + int64(sec)
 	// Read as daylight time first: where both readings hold it is the earlier instant.
 	offset := standardOffset
 	if inDaylight(floorDay(wall - secondsPerHour)) {
 		offset = daylightOffset
 	}
-	return time.Unix(int64(wall-offset), int64(nano)).UTC()
+	return time.Unix(wall-int64(offset), int64(nano)).UTC()
 }
 
 // inDaylight reports whether daylight time is in force at sec of day, both counted in
@@ -107,8 +106,8 @@ func sundayFrom(day, dayOfMonth, from int) int {
 }
 
 // floorDay splits seconds since 1970 to a day number and the seconds within it.
-func floorDay(seconds int) (day, sec int) {
-	day, sec = seconds/secondsPerDay, seconds%secondsPerDay
+func floorDay(seconds int64) (day, sec int) {
+	day, sec = int(seconds/secondsPerDay), int(seconds%secondsPerDay)
 	if sec < 0 {
 		day, sec = day-1, sec+secondsPerDay
 	}

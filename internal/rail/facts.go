@@ -21,7 +21,7 @@ type Facts struct {
 
 	Intent     *order.Intent // as asked; for a replace merged with the order it names
 	Instrument order.Instrument
-	Target     *account.Order // replace and cancel: the open order named; nil if none
+	Target     *account.Order   // replace and cancel: the open order named; nil if none
 	Holding    *account.Holding // nil: flat and no open orders
 
 	Session  market.SessionInfo
