@@ -222,15 +222,21 @@ func TestBoundIsTheTextBound(t *testing.T) {
 	if rest, ok := largest.Sub(step); !ok || rest != MustNotional("99999999999999999999.999999998") {
 		t.Errorf("one step below the bound is %v, %v", rest, ok)
 	}
-	// The exact quotient is a quarter step above the bound: only Down fits.
-	n, q := MustNotional("99999999999999999999.99999999925"[:30]), MustQuantity("1")
-	if got, ok := n.Per(q, Up); !ok || got.String() != n.String() {
-		t.Errorf("bound per 1 = %v, %v", got, ok)
+	// The exact product is 10^20 - 10^-18, past the bound by less than a step.
+	p, q := MustPrice("9999999999.999999999"), MustQuantity("10000000000.000000001")
+	if n, ok := p.Times(q, Down); !ok || n != largest {
+		t.Errorf("rounded down onto the bound: %v, %v", n, ok)
+	}
+	if n, ok := p.Times(q, Up); ok {
+		t.Errorf("rounded up past the bound: %v, want a refusal", n)
+	}
+	if n, ok := p.Neg().Times(q, Down); ok {
+		t.Errorf("rounded down past the negative bound: %v, want a refusal", n)
 	}
 }
 
 func TestRoundingDirections(t *testing.T) {
-	third, one := MustNotional("1"), QuantityFromInt(3)
+	unit, three := NotionalFromInt(1), QuantityFromInt(3)
 	for _, row := range []struct {
 		name string
 		n    Notional
@@ -238,14 +244,14 @@ func TestRoundingDirections(t *testing.T) {
 		r    Rounding
 		want string
 	}{
-		{"positive up", third, one, Up, "0.333333334"},
-		{"positive down", third, one, Down, "0.333333333"},
-		{"negative up goes toward positive infinity", third.Neg(), one, Up, "-0.333333333"},
-		{"negative down goes toward negative infinity", third.Neg(), one, Down, "-0.333333334"},
-		{"negative divisor up", third, one.Neg(), Up, "-0.333333333"},
-		{"both negative up", third.Neg(), one.Neg(), Up, "0.333333334"},
-		{"exact up", NotionalFromInt(9), one, Up, "3"},
-		{"exact down", NotionalFromInt(-9), one, Down, "-3"},
+		{"positive up", unit, three, Up, "0.333333334"},
+		{"positive down", unit, three, Down, "0.333333333"},
+		{"negative up goes toward positive infinity", unit.Neg(), three, Up, "-0.333333333"},
+		{"negative down goes toward negative infinity", unit.Neg(), three, Down, "-0.333333334"},
+		{"negative divisor up", unit, three.Neg(), Up, "-0.333333333"},
+		{"both negative up", unit.Neg(), three.Neg(), Up, "0.333333334"},
+		{"exact up", NotionalFromInt(9), three, Up, "3"},
+		{"exact down", NotionalFromInt(-9), three, Down, "-3"},
 	} {
 		if got, ok := row.n.Per(row.q, row.r); !ok || got.String() != row.want {
 			t.Errorf("%s: %v, %v; want %s", row.name, got, ok, row.want)

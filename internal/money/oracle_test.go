@@ -140,7 +140,7 @@ func drawRounding(t *rapid.T) Rounding {
 // cheap and the space of lengths and bounds is wide.
 func manyChecks(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
-	rounds := 30
+	rounds := 100
 	if testing.Short() {
 		rounds = 3
 	}
