@@ -89,6 +89,7 @@ type Message struct {
 	TargetClientID string       // replace and cancel: its client order id
 	Quote          market.Quote // as the rails priced it
 	At             time.Time    // of the decision
+	SendBy         time.Time    // market time after which a broker that can tell must not take it
 }
 
 // Sealed is a message that the gate has released: its decision is durable and its

@@ -191,6 +191,7 @@ type Mark struct {
 
 // Quote is a quote as it was judged by. A side that was absent is nil.
 type Quote struct {
+	Absent   bool         `json:"absent,omitzero"` // there was no quote; only LastValid is told
 	Ask      *money.Price `json:"ask,omitzero"`
 	At       Time         `json:"at"`
 	Bid      *money.Price `json:"bid,omitzero"`
