@@ -132,6 +132,7 @@ type Decision struct {
 	Effects     []Effect         `json:"effects,omitzero"`
 	Engine      string           `json:"engine"`          // version of the rules
 	Equity      *money.Notional  `json:"equity,omitzero"` // now, when a rail needed it
+	Fees        money.Notional   `json:"fees,omitzero"`
 	Findings    []Finding        `json:"findings,omitzero"`
 	Flags       []string         `json:"flags,omitzero"` // limits_invalid, unreconciled_start, …; sorted
 	Instrument  order.Instrument `json:"instrument"`
