@@ -207,12 +207,21 @@ type Quote struct {
 
 // Reservation is the exposure that an allowed intent takes, from decision to outcome.
 type Reservation struct {
+	// Atomic tells of a replace that the broker changes the order in one step: while it
+	// is pending the exposure is the larger of old and new, not their sum.
+	Atomic   bool           `json:"atomic,omitzero"`
 	Bucket   string         `json:"bucket"`   // open or exit: which counters it draws on
 	Cost     money.Notional `json:"cost"`     // cash held back, zero for sells of a holding
 	Notional money.Notional `json:"notional"` // counted by the minute and the day
 	Price    money.Price    `json:"price"`    // risk price
 	Quantity money.Quantity `json:"quantity"` // of the order; for a replace the new total
 }
+
+// Buckets that a reservation draws on: opens cannot starve exits.
+const (
+	BucketOpen = "open"
+	BucketExit = "exit"
+)
 
 // Results of an outcome.
 const (
@@ -236,6 +245,9 @@ type Outcome struct {
 	ReplyDigest string `json:"reply_digest,omitzero"`
 	Result      string `json:"result"`
 }
+
+// LatchDailyLoss is the rail whose latch lasts for the rest of the trade date.
+const LatchDailyLoss = "max_daily_loss"
 
 // Latch is a rail's state that ends by itself with the trade date.
 type Latch struct {
@@ -295,6 +307,9 @@ type Mode struct {
 	Who        string `json:"who"`
 }
 
+// ByOperator is the By of a mode that a person set.
+const ByOperator = "operator"
+
 // Modes as written.
 const (
 	ModeActive     = "active"
@@ -320,7 +335,7 @@ type Refusal struct {
 
 // Reconcile is what the broker said, what differed, and what was adopted.
 type Reconcile struct {
-	Adopted     []string       `json:"adopted,omitzero"`
+	Adopted     []string       `json:"adopted,omitzero"` // symbols set to the broker's position; empty text: cash
 	AsOf        Time           `json:"as_of"`
 	Cash        money.Notional `json:"cash"`
 	Differences []Difference   `json:"differences,omitzero"` // sorted by symbol
@@ -330,10 +345,13 @@ type Reconcile struct {
 	Who         string         `json:"who,omitzero"`
 }
 
-// Holding is a position as the broker shows it.
+// Holding is a position as the broker shows it. Cost and Instrument matter when the
+// position is adopted: the instrument must be given when the ledger does not know it.
 type Holding struct {
-	Quantity money.Quantity `json:"quantity"`
-	Symbol   string         `json:"symbol"`
+	Cost       money.Price       `json:"cost,omitzero"`
+	Instrument *order.Instrument `json:"instrument,omitzero"`
+	Quantity   money.Quantity    `json:"quantity"`
+	Symbol     string            `json:"symbol"`
 }
 
 // Difference is one disagreement between ledger and broker that stays open.
@@ -352,6 +370,13 @@ type Resolution struct {
 	Reason   string         `json:"reason"`
 	Result   string         `json:"result"` // placed, not_placed, filled
 }
+
+// Results of a resolution.
+const (
+	ResolvedPlaced    = "placed"
+	ResolvedNotPlaced = "not_placed"
+	ResolvedFilled    = "filled"
+)
 
 // Recovery is what a start found.
 type Recovery struct {

@@ -87,37 +87,39 @@ const (
 )
 
 // Instrument is a resolved instrument. Multiplier is units of the underlying per
-// unit of quantity (1 for shares, 100 for a US option); zero is unknown.
+// unit of quantity (1 for shares, 100 for a US option); zero is unknown. Fields stand
+// in the order of their JSON names, which is the journal's canonical order.
 type Instrument struct {
-	Symbol     string         `json:"symbol"`
+	Active     bool           `json:"active"`
 	Class      AssetClass     `json:"class"`
 	Currency   string         `json:"currency"`
 	Multiplier money.Quantity `json:"multiplier"`
+	Symbol     string         `json:"symbol"`
 	Underlying string         `json:"underlying,omitzero"`
-	Active     bool           `json:"active"`
 }
 
 // Intent is an order asked for: normalized, before any decision. Prices that the
 // type does not carry are zero. For a replace, Target names the order, Quantity is
 // the new total (filled included) and the other terms are the resulting order's.
-// For a cancel only Account, Symbol and Target are set.
+// For a cancel only Account, Symbol and Target are set. Fields stand in the order of
+// their JSON names, which is the journal's canonical order.
 type Intent struct {
-	Action        Action         `json:"action"`
-	Account       string         `json:"account"`
-	Symbol        string         `json:"symbol"`
-	Side          Side           `json:"side"`
-	Type          Type           `json:"order_type"`
-	Quantity      money.Quantity `json:"quantity"`
-	LimitPrice    money.Price    `json:"limit_price,omitzero"`
-	StopPrice     money.Price    `json:"stop_price,omitzero"`
-	TimeInForce   TimeInForce    `json:"time_in_force"`
-	ExpireAt      time.Time      `json:"expire_at,omitzero"`
-	ExtendedHours bool           `json:"extended_hours,omitzero"`
+	Account string `json:"account"`
+	Action  Action `json:"action"`
 	// ClientOrderID is the agent's own id for the order, at most 64 characters of
 	// [A-Za-z0-9._:-]; empty when the agent gave none. It is not the id sent to the broker.
-	ClientOrderID string `json:"client_order_id,omitzero"`
+	ClientOrderID string         `json:"client_order_id,omitzero"`
+	ExpireAt      time.Time      `json:"expire_at,omitzero"`
+	ExtendedHours bool           `json:"extended_hours,omitzero"`
+	LimitPrice    money.Price    `json:"limit_price,omitzero"`
+	Type          Type           `json:"order_type"`
+	Quantity      money.Quantity `json:"quantity"`
+	Side          Side           `json:"side"`
+	StopPrice     money.Price    `json:"stop_price,omitzero"`
+	Symbol        string         `json:"symbol"`
 	// Target is the order id (account/seq) that a replace or cancel names.
-	Target string `json:"target,omitzero"`
+	Target      string      `json:"target,omitzero"`
+	TimeInForce TimeInForce `json:"time_in_force"`
 }
 
 // Limits of an intent's texts, in bytes.
