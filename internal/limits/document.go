@@ -37,6 +37,8 @@ type Document struct {
 	Fingerprint string
 	// Canonical is the canonical JSON form that Fingerprint was computed over. Set by Load.
 	Canonical []byte
+
+	merged map[string]*Document // each symbol's overrides over the sections; set by Load
 }
 
 // TradingMode says what account the document is for. The zero value is neither.
