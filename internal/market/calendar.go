@@ -16,8 +16,8 @@ const MICXNYS = "XNYS"
 // Hours of an exchange day, as times of day on New York's clock. Each session is
 // half-open: it holds its first instant and not its last.
 //
-// Source: NYSE Rules 7.1 and 7.34 (core session, early close at 13:00); the extended
-// hours are those that US brokers commonly take orders for.
+// Source: NYSE Rule 7.34 for the core session; NYSE Arca Rule 7.34-E for the early
+// and late sessions, and its holiday notices for their end after an early close.
 const (
 	preOpensAt          = 4 * time.Hour
 	regularOpensAt      = 9*time.Hour + 30*time.Minute
