@@ -77,7 +77,14 @@ type problems struct {
 	list Errors
 }
 
+// full says that more problems would help nobody. It bounds the work and memory
+// that a hostile text can cost.
+func (p *problems) full() bool { return len(p.list) >= 10*ProblemsMax }
+
 func (p *problems) add(at place, key string, c complaint) {
+	if p.full() {
+		return
+	}
 	if c.at != nil {
 		at = c.at.place
 	}

@@ -168,7 +168,7 @@ func limit[T any](f figure[T], field func(*Document) *Limit[T]) row {
 		schema: f.schema,
 		read: func(d *Document, n *node) (c complaint) {
 			l := field(d)
-			l.Set = true
+			*l = Limit[T]{Set: true}
 			if n.shape == scalar && n.text == offWord {
 				return complaint{}
 			}

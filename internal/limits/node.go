@@ -126,7 +126,9 @@ func fromYAML(y *yaml.Node, depth int, p *problems) *node {
 		if !n.quoted && y.Tag == "!!merge" {
 			return refuse("a merge key is not accepted", "write each key out")
 		}
-		n.as = readingOf(y.Tag)
+		if n.as = readingOf(y.Tag); n.as == asText && !n.quoted && isCoreNumber(n.text) {
+			n.as = asNumber
+		}
 	case yaml.MappingNode:
 		n.shape = mapping
 		for i := 0; i+1 < len(y.Content); i += 2 {
@@ -156,6 +158,39 @@ func readingOf(tag string) reading {
 		return asNull
 	}
 	return asOther
+}
+
+// isCoreNumber matches the numbers of YAML 1.2's core schema, of which the parser
+// takes those for texts that its own floats cannot hold.
+func isCoreNumber(s string) bool {
+	digits := func() (n int) {
+		for s != "" && isDigit(s[0]) {
+			s, n = s[1:], n+1
+		}
+		return n
+	}
+	sign := func() {
+		if s != "" && (s[0] == '+' || s[0] == '-') {
+			s = s[1:]
+		}
+	}
+	sign()
+	whole, part := digits(), 0
+	if s != "" && s[0] == '.' {
+		s = s[1:]
+		part = digits()
+	}
+	if whole+part == 0 {
+		return false
+	}
+	if s != "" && (s[0] == 'e' || s[0] == 'E') {
+		s = s[1:]
+		sign()
+		if digits() == 0 {
+			return false
+		}
+	}
+	return s == ""
 }
 
 // printable quotes nothing but replaces what a terminal would act on, and cuts

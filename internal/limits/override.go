@@ -77,10 +77,9 @@ func overrides() row {
 
 // written is one override as it stands in the text.
 type written struct {
-	symbol string
-	path   string // symbols.AAPL
-	d      *Document
-	nodes  []*node
+	path  string // symbols.AAPL
+	d     *Document
+	nodes []*node // where each key was written
 }
 
 func (w *walker) overrides(n *node) {
@@ -91,12 +90,15 @@ func (w *walker) overrides(n *node) {
 	case n.shape != mapping:
 		w.p.add(n.place, "symbols", complaint{problem: "is not a mapping of symbols to sections", hint: "write {} for none"})
 		return
-	case len(n.keys) > SymbolsMax:
-		w.p.add(n.place, "symbols", complaint{problem: "holds more than " + strconv.Itoa(SymbolsMax) + " symbols"})
+	case len(n.keys) > OverridesMax:
+		w.p.add(n.place, "symbols", complaint{problem: "holds more than " + strconv.Itoa(OverridesMax) + " symbols"})
 		return
 	}
 	w.d.Symbols = make(map[string]Override, len(n.keys))
 	for i, k := range n.keys {
+		if w.p.full() {
+			return
+		}
 		symbol, c := readSymbol(k)
 		if c.found() {
 			w.p.add(k.place, "symbols", c)
@@ -107,7 +109,7 @@ func (w *walker) overrides(n *node) {
 			w.p.add(k.place, path, complaint{problem: "is written twice"})
 			continue
 		}
-		o := &written{symbol: symbol, path: path, d: &Document{}, nodes: make([]*node, len(table))}
+		o := &written{path: path, d: &Document{}, nodes: make([]*node, len(table))}
 		w.symbol(o, k, n.values[i])
 		w.d.Symbols[symbol] = o.d.override()
 		w.written = append(w.written, o)
@@ -128,7 +130,7 @@ func (w *walker) symbol(o *written, at, n *node) {
 	for i, k := range n.keys {
 		name, ok := w.key(k, o.path)
 		switch {
-		case !ok:
+		case !ok, w.p.full():
 		case contains(seen, name):
 			w.p.add(k.place, join(o.path, name), complaint{problem: "is written twice"})
 		case name != "size" && name != "position" && name != "collar":
@@ -152,7 +154,7 @@ func (w *walker) symbolSection(o *written, n *node, section string) {
 	}
 	for i, k := range n.keys {
 		name, ok := w.key(k, path)
-		if !ok {
+		if !ok || w.p.full() {
 			continue
 		}
 		at := find(section, name)
@@ -178,13 +180,17 @@ func (w *walker) tightenOnly() {
 			if o.nodes[i] == nil {
 				continue
 			}
+			problem := "is not tighter than"
 			switch table[i].effect(w.d, o.d) {
-			case Loosens, Changes:
-				w.p.add(o.nodes[i].place, o.path+"."+table[i].Path, complaint{
-					problem: "is looser than the document's own " + display(table[i].write(w.d, nil)),
-					hint:    "an override may only tighten",
-				})
+			case Same, Tightens:
+				continue
+			case Loosens:
+				problem = "is looser than"
 			}
+			w.p.add(o.nodes[i].place, o.path+"."+table[i].Path, complaint{
+				problem: problem + " the document's own " + display(table[i].write(w.d, nil)),
+				hint:    "an override may only tighten",
+			})
 		}
 	}
 }

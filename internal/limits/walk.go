@@ -8,6 +8,8 @@ type walker struct {
 	p       problems
 	d       *Document
 	nodes   []*node // where each key was written
+	root    *node
+	partial bool // keys may be missing: d holds them already
 	written []*written
 }
 
@@ -30,7 +32,11 @@ func (w *walker) document(root *node) {
 		w.p.add(root.place, "", complaint{problem: "is not a mapping of keys to values"})
 		return
 	}
+	w.root = root
 	w.section(root, "")
+	if w.partial {
+		return
+	}
 	for i := range table {
 		if w.nodes[i] == nil && table[i].section == "" {
 			w.p.add(root.place, table[i].Path, missing(&table[i]))
@@ -52,7 +58,7 @@ func (w *walker) section(n *node, name string) {
 	var seen []string
 	for i, k := range n.keys {
 		text, ok := w.key(k, name)
-		if !ok {
+		if !ok || w.p.full() {
 			continue
 		}
 		if contains(seen, text) {
@@ -69,7 +75,7 @@ func (w *walker) section(n *node, name string) {
 			w.p.add(k.place, join(name, printable(text)), unknown(name, text, false))
 		}
 	}
-	if name != "" {
+	if name != "" || w.partial {
 		return
 	}
 	for _, s := range sections {
@@ -91,7 +97,7 @@ func (w *walker) part(n *node, name string) {
 	}
 	w.section(n, name)
 	for i := range table {
-		if w.nodes[i] == nil && table[i].section == name {
+		if !w.partial && w.nodes[i] == nil && table[i].section == name {
 			w.p.add(n.place, table[i].Path, missing(&table[i]))
 		}
 	}

@@ -7,8 +7,11 @@ import (
 	"github.com/broker-rails/broker-rails/internal/order"
 )
 
-// SymbolsMax is how many symbols a list, or the overrides, may hold.
-const SymbolsMax = 10_000
+// How many symbols a list, and the overrides, may hold.
+const (
+	SymbolsMax   = 10_000
+	OverridesMax = 1_000
+)
 
 var modeWords = [...]string{"", "paper", "live"}
 
@@ -47,6 +50,9 @@ func identifier(most int, form, pattern string, allowed func(c byte) bool) figur
 			if len(text) == 0 || len(text) > most {
 				return "", complaint{problem: "is not " + form}
 			}
+			if !isAlnum(text[0]) {
+				return "", complaint{problem: "is not " + form}
+			}
 			for i := range len(text) {
 				if !allowed(text[i]) {
 					return "", complaint{problem: "is not " + form}
@@ -74,7 +80,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 func isAlnum(c byte) bool { return isUpper(c) || isDigit(c) || c >= 'a' && c <= 'z' }
 
 func accountID() figure[string] {
-	return identifier(64, "1 to 64 letters, digits and . _ : -", `^[A-Za-z0-9._:-]{1,64}$`,
+	return identifier(64, "1 to 64 letters, digits and . _ : -, beginning with a letter or digit", `^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$`,
 		func(c byte) bool { return isAlnum(c) || c == '.' || c == '_' || c == ':' || c == '-' })
 }
 
