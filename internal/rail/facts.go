@@ -27,14 +27,17 @@ type Facts struct {
 	Session  market.SessionInfo
 	Calendar market.Calendar
 
-	// Position is signed and from fills only. WorstLong and WorstShort (a magnitude)
-	// are what the position could come to with this order in, for a replace with the
-	// target's remaining quantity counted as rails.md says.
+	// Position is signed and from fills only. WorstLong is the most long, WorstShort the
+	// most short that it could come to with this order in, for a replace with the larger
+	// of old and new, or their sum where the broker does not replace in one step. Both
+	// count their own direction as positive: of a long position that nothing sells,
+	// WorstShort is negative.
 	PositionKnown bool
 	Position      money.Quantity
 	WorstLong     money.Quantity
 	WorstShort    money.Quantity
-	// Closable is |position| minus what works or is reserved on the closing side.
+	// Closable is |position| minus what works or is reserved on the closing side, without
+	// the order that a replace names. Zero when flat, unknown, or all of it is closing.
 	Closable   money.Quantity
 	Reducing   bool // as rails.md defines it
 	WholeClose bool // reducing, and it closes all that is closable
@@ -66,8 +69,8 @@ type Facts struct {
 	GrossOK  bool
 	Gross    money.Notional
 	NetOK    bool
-	NetLong  money.Notional // sum of worst long values minus nothing netted across sides
-	NetShort money.Notional
+	NetLong  money.Notional // sum of worst long values, shorts negative
+	NetShort money.Notional // sum of worst short values, longs negative
 	OwnOK    bool
 	Own      money.Notional // this symbol's worst side × price
 	EquityOK bool
@@ -75,9 +78,13 @@ type Facts struct {
 	// CommittedCost is the cash held back by all working and reserved orders.
 	CommittedOK   bool
 	CommittedCost money.Notional
+	// BuyingPower is what the increment's Cost is compared with: the smaller of the
+	// broker's figure less the cost of what was reserved after it, and ledger cash less
+	// CommittedCost and less short positions at ask. May be negative.
+	BuyingPowerOK bool
+	BuyingPower   money.Notional
 
 	Mode account.Mode // effective: the stricter of the account's and the control chain's
-	// Trips collects, per rail that has one, an effect; filled by risk from Effects.
 }
 
 // Request is one intent to judge, with every input that the account's fold does not

@@ -23,8 +23,18 @@ const (
 	Off   // switched off by name, or it does not apply to this action
 )
 
-// Finding is one rail's answer. Observed, Limit and Passes are set on a denial;
-// Missing on a fault. They are short texts in the units of the document.
+var statusWords = [...]string{"none", "pass", "deny", "fault", "off"}
+
+// String returns the word of the journal: none, pass, deny, fault or off.
+func (s Status) String() string {
+	if int(s) < len(statusWords) {
+		return statusWords[s]
+	}
+	return statusWords[StatusNone]
+}
+
+// Finding is one rail's answer. Observed, Limit and Passes are set on a denial. They
+// are short texts in the units of the document. On a fault, Text names what is missing.
 type Finding struct {
 	Rail     ID
 	Status   Status
@@ -66,6 +76,12 @@ type Rail struct {
 	// Check never panics on absent facts, never allocates when it passes, and does not
 	// change the facts.
 	Check func(f *Facts) Finding
+	// Effect is what it changes beside refusing, when Trips says so. Trips is nil for a
+	// rail without an effect. It is asked on every order, reducing ones too, once the
+	// verdict stands: denied is whether this order is denied. It does not ask whether the
+	// effect already holds.
+	Effect EffectKind
+	Trips  func(f *Facts, denied bool) bool
 }
 
 // EffectKind is what a rail changes beside refusing.
@@ -77,6 +93,16 @@ const (
 	EffectLatch                 // the rest of the trade date
 	EffectReduceOnly            // mode reduce_only until an operator resumes
 )
+
+var effectWords = [...]string{"none", "latch", "reduce_only"}
+
+// String returns the word of the journal: none, latch or reduce_only.
+func (k EffectKind) String() string {
+	if int(k) < len(effectWords) {
+		return effectWords[k]
+	}
+	return effectWords[EffectNone]
+}
 
 // Effective is a symbol's figures: the document's, tightened by its override.
 type Effective = limits.Effective

@@ -1,0 +1,18 @@
+package rail
+
+import "github.com/broker-rails/broker-rails/internal/money"
+
+// fractionalNotAllowed denies a quantity that is not whole, without the operator's
+// leave.
+//
+// It stops a sum of money that was passed as a quantity, and positions that only some
+// brokers can close. An order that closes all that can be closed passes, so that a
+// fraction left over by a corporate action can be sold.
+func fractionalNotAllowed(f *Facts) Finding {
+	q := f.Intent.Quantity
+	if f.Limits.Instrument.AllowFractional || q.IsWhole() || f.WholeClose {
+		return pass(FractionalNotAllowed)
+	}
+	return deny(FractionalNotAllowed, q.String(), "whole units", lowerMultiple(q, money.QuantityFromInt(1)),
+		"Quantity "+q.String()+" is not a whole number.", RetryChanged)
+}

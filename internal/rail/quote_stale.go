@@ -1,0 +1,37 @@
+package rail
+
+import "github.com/broker-rails/broker-rails/internal/market"
+
+// quoteStale denies an order whose quote is older than the maximum, or more than one
+// second in the future, by the exchange's own stamp.
+//
+// It stops orders priced by a feed that has stopped. An age at the maximum passes.
+// Without a quote, or one without a time, it is a fault. Reducing orders pass, priced
+// by the last valid quote.
+//
+// Source: FIA 2024 market data reasonability.
+func quoteStale(f *Facts) Finding {
+	limit := &f.Figures.Collar.MaxQuoteAge
+	switch {
+	case !limit.Set:
+		return unset(QuoteStale, "collar.max_quote_age")
+	case !limit.On:
+		return off(QuoteStale)
+	case f.spared():
+		return pass(QuoteStale)
+	case !f.Quote.Present:
+		return fault(QuoteStale, "a quote")
+	case f.Quote.At.IsZero():
+		return fault(QuoteStale, "the time of the quote")
+	}
+	age := f.Quote.Age(f.Request.Now)
+	switch {
+	case age > limit.Value:
+		return deny(QuoteStale, age.String(), limit.Value.String(), "",
+			"The quote is "+age.String()+" old; the most is "+limit.Value.String()+".", RetryLater)
+	case age < -market.QuoteFutureMax:
+		return deny(QuoteStale, age.String(), (-market.QuoteFutureMax).String(), "",
+			"The quote's time lies "+(-age).String()+" in the future.", RetryLater)
+	}
+	return pass(QuoteStale)
+}

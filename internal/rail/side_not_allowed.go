@@ -1,0 +1,17 @@
+package rail
+
+import "slices"
+
+// sideNotAllowed denies an order on a side that the operator did not list.
+//
+// An empty list allows nothing. Reducing orders are judged too: who lists only buy
+// keeps all selling to people.
+func sideNotAllowed(f *Facts) Finding {
+	side := f.Intent.Side
+	if side != 0 && slices.Contains(f.Limits.Instrument.Sides, side) {
+		return pass(SideNotAllowed)
+	}
+	limit := wordList(f.Limits.Instrument.Sides)
+	return deny(SideNotAllowed, orNone(side.String()), limit, limit,
+		"Side "+orNone(side.String())+" is not among those allowed ("+limit+").", RetryChanged)
+}

@@ -1,0 +1,16 @@
+package rail
+
+// symbolNotAllowed denies an order for a symbol that is not on the operator's list.
+//
+// It keeps the agent to the instruments that the operator chose. Letters are folded to
+// upper case in ASCII only. An empty list allows nothing. An order that reduces a
+// holding passes, so that a symbol taken off the list can still be sold.
+//
+// Source: RTS 6 art. 15(5); 15c3-5(c)(2)(ii).
+func symbolNotAllowed(f *Facts) Finding {
+	if listed(f.Limits.Instrument.Symbols, f.Intent.Symbol) || f.spared() {
+		return pass(SymbolNotAllowed)
+	}
+	return deny(SymbolNotAllowed, "not listed", "instrument.symbols", "",
+		"The symbol is not on the operator's list of symbols.", RetryChanged)
+}

@@ -1,0 +1,27 @@
+package rail
+
+import (
+	"slices"
+
+	"github.com/broker-rails/broker-rails/internal/order"
+)
+
+// timeInForceNotAllowed denies a time in force that the operator did not list, and an
+// order good till a date that is not in the future.
+//
+// It stops orders that outlive the attention of whoever placed them. An order whose
+// expiry is now has expired. An empty list allows nothing. Reducing orders are judged
+// too.
+func timeInForceNotAllowed(f *Facts) Finding {
+	tif := f.Intent.TimeInForce
+	if tif == 0 || !slices.Contains(f.Limits.Instrument.TimesInForce, tif) {
+		limit := wordList(f.Limits.Instrument.TimesInForce)
+		return deny(TimeInForceNotAllowed, orNone(tif.String()), limit, limit,
+			"Time in force "+orNone(tif.String())+" is not among those allowed ("+limit+").", RetryChanged)
+	}
+	if tif == order.GTD && !f.Intent.ExpireAt.After(f.Request.Now) {
+		return deny(TimeInForceNotAllowed, "expired", "an expiry in the future", "",
+			"A gtd order needs an expiry that is later than now.", RetryChanged)
+	}
+	return pass(TimeInForceNotAllowed)
+}
