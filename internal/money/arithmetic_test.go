@@ -158,6 +158,22 @@ func TestMultiples(t *testing.T) {
 	})
 }
 
+func TestProductsCompareExactly(t *testing.T) {
+	manyChecks(t, func(t *rapid.T) {
+		a, b, c, d := draw(t, "a"), draw(t, "b"), draw(t, "c"), draw(t, "d")
+		switch rapid.IntRange(0, 3).Draw(t, "relation") {
+		case 0: // the same product, its factors and signs exchanged
+			c, d = b.neg(), a.neg()
+		case 1: // 0 with either sign beside it
+			b, d = fixed{}, fixed{}
+		}
+		want := mul(bigOf(a), bigOf(b)).Cmp(mul(bigOf(c), bigOf(d)))
+		if got := cmpProducts(a, b, c, d); got != want {
+			t.Fatalf("%v*%v against %v*%v = %d, want %d", a, b, c, d, got, want)
+		}
+	})
+}
+
 func TestWideDivisionAgainstBig(t *testing.T) {
 	manyChecks(t, func(t *rapid.T) {
 		word := rapid.OneOf(rapid.Uint64(), rapid.SampledFrom([]uint64{0, 0, 1, 1 << 63, math.MaxUint64}))

@@ -101,9 +101,6 @@ func (n Notional) LargestQuantity(price Price, multiplier, step Quantity) (Quant
 	}
 	steps, _ := dividend.divide(divisor)
 	quantity, ok := steps.mul128(sm)
-	if !ok {
-		return Quantity{}, false
-	}
-	f, ok := roundedWide(false, quantity, false, Down)
-	return Quantity{f}, ok
+	f, inRange := roundedWide(false, quantity, false, Down)
+	return Quantity{f}, ok && inRange
 }
