@@ -21,6 +21,6 @@
 //
 // The package is our own because the decimal libraries for Go each break one of
 // the rules above: they round without saying so, order NaN, accept exponents,
-// panic on a zero divisor, or allocate. They, and math/big, are the oracles of
-// its tests.
+// panic on a zero divisor, or allocate. Its tests hold it to math/big and to
+// one of those libraries.
 package money

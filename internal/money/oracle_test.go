@@ -28,7 +28,7 @@ func bigOf256(x u256) *big.Int {
 	return z
 }
 
-// fixedOf goes by the text of the words, so that it shares nothing with join.
+// fixedOf cuts n into words without join, which it helps to test.
 func fixedOf(n *big.Int) fixed {
 	hi := new(big.Int).Rsh(n, 64)
 	lo := new(big.Int).And(n, new(big.Int).SetUint64(1<<64-1))
@@ -140,7 +140,7 @@ func drawRounding(t *rapid.T) Rounding {
 // cheap and the space of lengths and bounds is wide.
 func manyChecks(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
-	rounds := 100
+	rounds := 40
 	if testing.Short() {
 		rounds = 3
 	}
