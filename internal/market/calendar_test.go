@@ -107,6 +107,12 @@ func TestOverrides(t *testing.T) {
 	if err != nil || more.IsTradingDay(2026_05_05) || more.IsTradingDay(2026_05_07) || !cal.IsTradingDay(2026_05_07) {
 		t.Errorf("overrides on overrides: %v", err)
 	}
+	if got := len(more.Overrides()); got != 5 {
+		t.Errorf("%d overrides are kept, want 5", got)
+	}
+	if _, err := more.WithOverrides([]market.Override{{Date: 2026_05_07, Kind: market.OverrideEarlyClose, Reason: "again"}}); err == nil {
+		t.Error("a second override for one date was taken")
+	}
 }
 
 // TestDigestTellsCalendarsApart: order of the overrides does not count, everything
@@ -157,6 +163,10 @@ func TestFailClosedBadOverrides(t *testing.T) {
 		if !errors.As(err, &refused) || refused.Why != why || cal.Digest() != "" || cal.IsTradingDay(2026_03_18) {
 			t.Errorf("%s: got %v and a calendar with digest %q", why, err, cal.Digest())
 		}
+	}
+	refused := &market.OverrideError{Date: 2026_05_06, Why: "no_reason"}
+	if got, want := refused.Error(), "calendar override 2026-05-06: no_reason"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 	for _, d := range []market.TradeDate{0, -5, 2026_02_29, 2009_12_31} {
 		if _, err := market.XNYS().WithOverrides([]market.Override{{Date: d, Kind: market.OverrideClosed, Reason: "r"}}); err == nil {

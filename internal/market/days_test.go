@@ -114,6 +114,10 @@ func TestAdvanceOpen(t *testing.T) {
 			t.Errorf("%s + %s: got %s, %t, want %q", c.start, c.d, got, ok, c.want)
 		}
 	}
+	start := utc(t, "2026-03-18T15:00:00Z")
+	if got, _ := cal.AdvanceOpen(start.In(time.FixedZone("", 9*3600)), 0); got != start {
+		t.Errorf("a start in another zone gives %s, want it in UTC", got)
+	}
 	if _, ok := (market.Calendar{}).AdvanceOpen(utc(t, "2026-03-18T15:00:00Z"), 0); ok {
 		t.Error("the zero calendar's clock runs")
 	}

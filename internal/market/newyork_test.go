@@ -115,6 +115,18 @@ func TestFromNewYorkTakesTheLocalTimeBack(t *testing.T) {
 	})
 }
 
+func TestNewYorkBefore1970(t *testing.T) {
+	loc := zone(t)
+	for _, at := range []time.Time{
+		time.Date(1969, 12, 31, 23, 59, 59, 999_999_999, time.UTC), time.Date(1960, 1, 15, 3, 0, 0, 1, time.UTC),
+		time.Date(1955, 7, 4, 4, 0, 0, 0, time.UTC),
+	} {
+		if got, want := market.NewYork(at), wantLocal(loc, at); got != want {
+			t.Errorf("%s: got %v, want %v", at, got, want)
+		}
+	}
+}
+
 func TestFromNewYorkRunsIntoOtherDays(t *testing.T) {
 	want := market.FromNewYork(2026_03_19, 0)
 	if got := market.FromNewYork(2026_03_18, 24*time.Hour); !got.Equal(want) {

@@ -97,6 +97,10 @@ func TestQuoteFreshAt(t *testing.T) {
 		}
 	}
 	q := quote(t, "199.98", "200.02")
+	if q.Present = false; q.FreshAt(now, max) {
+		t.Error("an absent quote is fresh")
+	}
+	q.Present = true
 	for _, at := range []time.Time{time.Unix(1<<40, 0), time.Unix(-1<<40, 0)} { // ages beyond a duration
 		if q.At = at; q.FreshAt(now, 1<<63-2) {
 			t.Errorf("a quote of %s is fresh", at)

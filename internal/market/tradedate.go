@@ -68,7 +68,7 @@ func (d TradeDate) IsZero() bool { return d == 0 }
 // Valid reports whether the calendar has such a day.
 func (d TradeDate) Valid() bool {
 	_, ok := NewTradeDate(d.Year(), d.Month(), d.Day())
-	return ok && d > 0
+	return ok
 }
 
 // AddDays returns the date n calendar days later, earlier if n is negative; the zero
