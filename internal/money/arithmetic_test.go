@@ -326,3 +326,24 @@ func TestArithmeticDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations a run, want none (last answer %v)", allocations, sink)
 	}
 }
+
+func TestBinaryFormKeepsTheBound(t *testing.T) {
+	for _, past := range []*big.Int{bigLimit, new(big.Int).Neg(bigLimit)} {
+		bytes, err := fixedOf(past).AppendBinary(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := NotionalFromInt(7)
+		if err := kept.UnmarshalBinary(bytes); err == nil || kept != NotionalFromInt(7) {
+			t.Errorf("coefficient %v read as %v, %v; want 7 kept", past, kept, err)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		f := draw(t, "f")
+		bytes, err := f.AppendBinary(nil)
+		var again fixed
+		if err != nil || again.UnmarshalBinary(bytes) != nil || again != f {
+			t.Fatalf("%v read again from %x is %v, %v", f, bytes, again, err)
+		}
+	})
+}
