@@ -1,0 +1,263 @@
+package gate
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/broker-rails/broker-rails/internal/account"
+	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/order"
+	"github.com/broker-rails/broker-rails/internal/rail"
+	"github.com/broker-rails/broker-rails/internal/record"
+	"github.com/broker-rails/broker-rails/internal/risk"
+)
+
+// Call is one normalized tool call to judge.
+type Call struct {
+	Intent    order.Intent
+	Door      string // mcp, cli, scenario, …
+	Agent     string // the principal as the door knows it
+	CallID    string
+	RawDigest string // SHA-256 of the raw call, hex
+	Note      string // the agent's free text; kept as data
+}
+
+// Judgement is what a call came to. The zero judgement is a denial.
+type Judgement struct {
+	Decision risk.Decision
+	ID       string // account/seq of the entry; empty when nothing was journaled
+	At       time.Time
+	// Fault is set when the contract itself could not be kept: journal_unavailable,
+	// account_unavailable, limits_invalid or internal_fault. Nothing is sent.
+	Fault string
+	// Permit lets Forward send the order once. Nil unless the decision is allowed.
+	Permit *Permit
+	// Replayed is the first outcome of the same order under the same client order id:
+	// nothing is judged again and nothing is sent.
+	Replayed *Outcome
+	// OrderID is the order that the call made or named.
+	OrderID       string
+	ClientOrderID string // sent to the broker
+}
+
+// Allowed reports whether the call may be forwarded.
+func (j *Judgement) Allowed() bool { return j.Fault == "" && j.Permit != nil && j.Decision.Allowed() }
+
+// Codes of faults that end a call before or beside its rails.
+const (
+	CodeJournalUnavailable = "journal_unavailable"
+	CodeAccountUnavailable = "account_unavailable"
+	CodeLimitsInvalid      = "limits_invalid"
+	CodeInternalFault      = "internal_fault"
+	codeReplayed           = "replayed"
+	codeMessagesSpent      = "max_messages_per_minute"
+)
+
+// Decide judges a call and makes the decision durable, steps 2 and 3 of the contract.
+// It never panics and never returns an allowance that is not durable.
+func (g *Gate) Decide(ctx context.Context, c Call) (j Judgement) {
+	defer g.recovered(ctx, func(reason string) { j = Judgement{Fault: CodeInternalFault, At: j.At} })
+	if g.cfg.Store == nil || g.cfg.Broker == nil || g.cfg.Quotes == nil {
+		return Judgement{Fault: CodeAccountUnavailable}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.prepare(ctx); err != nil {
+		return g.faulted(err)
+	}
+	if replayed, ok := g.replay(ctx, &c); ok {
+		return replayed
+	}
+	return g.judge(ctx, &c)
+}
+
+// Check judges a call and changes nothing: no entry, no counter, no order.
+func (g *Gate) Check(ctx context.Context, c Call) (j Judgement) {
+	defer g.recovered(ctx, func(string) { j = Judgement{Fault: CodeInternalFault} })
+	if g.cfg.Store == nil || g.cfg.Broker == nil || g.cfg.Quotes == nil {
+		return Judgement{Fault: CodeAccountUnavailable}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.prepare(ctx); err != nil {
+		return g.faulted(err)
+	}
+	m := g.now()
+	req := g.request(ctx, &c, m)
+	return Judgement{Decision: risk.Decide(g.state, g.doc, &req, g.cfg.Calendar), At: m.at}
+}
+
+// prepare brings the state up to now: other processes' entries, the broker's events,
+// the trade date's opening equity. The caller holds mu.
+func (g *Gate) prepare(ctx context.Context) error {
+	if err := g.catchUp(ctx); err != nil {
+		return err
+	}
+	if err := g.takeEvents(ctx); err != nil {
+		return err
+	}
+	return g.open(ctx)
+}
+
+// faulted names the fault that an error of the contract's own steps is.
+func (g *Gate) faulted(err error) Judgement {
+	g.log.Error("call refused: the contract could not be kept", "account", g.cfg.Account, "error", err)
+	return Judgement{Fault: faultCode(err)}
+}
+
+// replay finds an allowed decision with the same client order id and the same order:
+// its first outcome is the answer. The caller holds mu.
+func (g *Gate) replay(ctx context.Context, c *Call) (Judgement, bool) {
+	if c.Intent.Action != order.ActionNew || c.Intent.ClientOrderID == "" {
+		return Judgement{}, false
+	}
+	id, digest, known := g.state.ClientID(c.Intent.ClientOrderID)
+	if !known || digest != account.IntentDigest(&c.Intent) {
+		return Judgement{}, false
+	}
+	err := g.refuse(ctx, journal.Refusal{
+		Agent: c.Agent, CallID: c.CallID, Code: codeReplayed, Count: 1, Door: c.Door, Message: true,
+		RawDigest: c.RawDigest, Text: "same client order id and same order as " + id,
+	})
+	if err != nil {
+		return g.faulted(err), true
+	}
+	out := g.standing(id)
+	return Judgement{Replayed: &out, OrderID: id, ID: id, At: g.state.At}, true
+}
+
+// judge decides and commits, again for as long as other processes are faster. The
+// caller holds mu.
+func (g *Gate) judge(ctx context.Context, c *Call) Judgement {
+	var j Judgement
+	var body journal.Decision
+	counted := false
+	entries, err := g.commit(ctx, func() ([]draft, time.Time, error) {
+		m := g.now()
+		req := g.request(ctx, c, m)
+		d := risk.Decide(g.state, g.doc, &req, g.cfg.Calendar)
+		j = Judgement{Decision: d, At: m.at}
+		if g.messagesSpent(&d) {
+			counted = true
+			return nil, m.at, nil
+		}
+		state := g.state.Digest()
+		body = record.Decision(&req, &d, record.Origin{
+			Door: c.Door, Agent: c.Agent, CallID: c.CallID, Note: journal.BoundText(c.Note, NoteBytesMax),
+			RawDigest: c.RawDigest, Clock: m.clock, Calendar: g.cfg.Calendar.Digest(), Control: g.ctl.Seq,
+			State: hex.EncodeToString(state[:]),
+		})
+		if d.Allowed() {
+			body.ReplyBy = journal.Time{Time: m.at.Add(ReplyWithin)}
+		}
+		return append([]draft{{journal.KindDecision, body}}, g.effects(&d, m.at)...), m.at, nil
+	})
+	if err != nil {
+		return g.faulted(err)
+	}
+	if counted {
+		if err := g.countSpent(ctx, c); err != nil {
+			return g.faulted(err)
+		}
+		return j
+	}
+	first, last := entries[0], entries[len(entries)-1]
+	j.ID = fmt.Sprintf("%s/%d", g.cfg.Account, first.Seq)
+	if j.Decision.Allowed() {
+		g.allow(&j, c, &body, first, last)
+	}
+	return j
+}
+
+// NoteBytesMax bounds an agent's free text in an entry.
+const NoteBytesMax = 1024
+
+// effects are the entries that a decision brings with it. An effect that is in force
+// already is not written again.
+func (g *Gate) effects(d *risk.Decision, at time.Time) []draft {
+	var out []draft
+	reduced := g.state.Mode != account.Active
+	for _, e := range d.Effects {
+		switch e.Kind {
+		case rail.EffectLatch:
+			if !g.state.Day.LossLatched {
+				out = append(out, draft{journal.KindLatch, journal.Latch{Rail: string(e.Rail), TradeDate: d.Session.TradeDate.String()}})
+			}
+		case rail.EffectReduceOnly:
+			if !reduced {
+				reduced = true
+				out = append(out, draft{journal.KindMode, journal.Mode{
+					By: string(e.Rail), Mode: journal.ModeReduceOnly, Reason: "tripped by " + string(e.Rail), Who: "gate",
+				}})
+			}
+		}
+	}
+	return out
+}
+
+// allow mints the permit of a durable, allowed decision.
+func (g *Gate) allow(j *Judgement, c *Call, body *journal.Decision, first, last Stored) {
+	m := Message{
+		Action: c.Intent.Action, Instrument: body.Instrument, ExtendedHours: c.Intent.ExtendedHours,
+		Side: c.Intent.Side, Type: c.Intent.Type, Quantity: c.Intent.Quantity, LimitPrice: c.Intent.LimitPrice,
+		StopPrice: c.Intent.StopPrice, TimeInForce: c.Intent.TimeInForce, ExpireAt: c.Intent.ExpireAt,
+		At: j.At, SendBy: j.At.Add(ReplyWithin),
+		ClientOrderID: journal.ClientOrderID(g.cfg.Account, first.Seq, first.Hash),
+	}
+	j.OrderID = j.ID
+	if c.Intent.Action != order.ActionNew {
+		j.OrderID = c.Intent.Target
+		if o := g.state.Order(c.Intent.Target); o != nil {
+			m.TargetBrokerID, m.TargetClientID = o.BrokerID, o.ClientOrderID
+			m.Side, m.Type, m.TimeInForce = o.Side, o.Type, o.TimeInForce
+			m.ExtendedHours, m.ExpireAt = o.ExtendedHours, o.ExpireAt
+		}
+	}
+	if q := body.Quote; q != nil {
+		if req, err := record.Request(&journal.Entry{At: journal.Time{Time: j.At}}, body); err == nil {
+			m.Quote = req.Quote
+			if !m.Quote.Present {
+				m.Quote = req.LastValid
+			}
+		}
+	}
+	j.ClientOrderID = m.ClientOrderID
+	j.Permit = &Permit{
+		gate: g, decision: first.Seq, hash: first.Hash, orderID: j.OrderID, through: last.Seq,
+		control: Head{Seq: g.ctl.Seq, Hash: g.ctl.Head}, minted: time.Now(), message: m, replyBy: body.ReplyBy.Time,
+	}
+}
+
+// recovered is the top of every step: a panic refuses, and latches the account halted,
+// since what the step had done is not known.
+func (g *Gate) recovered(ctx context.Context, refuse func(reason string)) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	g.log.Error("panic in the gate; account halted", "account", g.cfg.Account, "panic", p, "stack", string(debug.Stack()))
+	refuse(fmt.Sprint(p))
+	if g.cfg.Store == nil {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			g.log.Error("panic while halting", "account", g.cfg.Account, "panic", p)
+		}
+	}()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.state = nil // half-changed, perhaps: fold again
+	if err := g.catchUp(ctx); err != nil {
+		g.broken = err
+		return
+	}
+	if err := g.setMode(ctx, journal.Mode{
+		By: CodeInternalFault, Mode: journal.ModeHalted, Reason: "a fault inside the gate; see the diagnostic log", Who: "gate",
+	}); err != nil {
+		g.broken = err
+	}
+}

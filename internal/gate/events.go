@@ -1,0 +1,202 @@
+package gate
+
+import (
+	"context"
+	"time"
+
+	"github.com/broker-rails/broker-rails/internal/account"
+	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/money"
+	"github.com/broker-rails/broker-rails/internal/order"
+)
+
+// EventsPerBatchMax bounds how many broker events one batch takes.
+const EventsPerBatchMax = 256
+
+// takeEvents journals what happened at the broker since the cursor. The caller holds mu.
+func (g *Gate) takeEvents(ctx context.Context) error {
+	if g.cfg.Broker == nil {
+		return nil
+	}
+	for {
+		more := false
+		_, err := g.commit(ctx, func() ([]draft, time.Time, error) {
+			drafts, left, err := g.eventDrafts(ctx)
+			more = left
+			return drafts, g.now().at, err
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// eventDrafts reads one page of events and turns what is new into entries. Events that
+// the journal knows already only move the cursor of this process.
+func (g *Gate) eventDrafts(ctx context.Context) (drafts []draft, more bool, err error) {
+	cursor := g.cursor
+	if cursor == "" {
+		cursor = g.state.Cursor
+	}
+	events, err := g.cfg.Broker.Events(ctx, cursor)
+	if err != nil {
+		return nil, false, brokerUnread(err)
+	}
+	if len(events) > EventsPerBatchMax {
+		events, more = events[:EventsPerBatchMax], true
+	}
+	b := eventBatch{gate: g, filled: map[string]money.Quantity{}, ended: map[string]bool{}, seen: map[string]bool{}}
+	for i := range events {
+		b.add(&events[i])
+	}
+	if len(events) > 0 {
+		g.cursor = events[len(events)-1].Cursor
+	}
+	return b.drafts, more, nil
+}
+
+// eventBatch turns events into entries that will be folded together, and so keeps
+// track of what its own earlier entries do.
+type eventBatch struct {
+	gate   *Gate
+	drafts []draft
+	filled map[string]money.Quantity // by order id, in this batch
+	ended  map[string]bool
+	seen   map[string]bool // event and execution ids, in this batch
+}
+
+func (b *eventBatch) add(e *Event) {
+	id, open, ours := b.gate.state.FindClientOrder(e.ClientOrderID)
+	switch e.Kind {
+	case EventFill:
+		b.fill(e, id, open, ours)
+	case EventEnded:
+		b.end(e, id, open, ours)
+	case EventOrder:
+		if !ours && b.new(e.ID) {
+			o := e.Order
+			b.external(journal.External{Cursor: e.Cursor, ID: e.ID, Order: &o})
+			b.alarm()
+		}
+	case EventReplaced:
+		if ours && open != nil && open.Pending != nil && open.Pending.Doubtful && b.new(e.ID) {
+			b.put(journal.KindOutcome, journal.Outcome{
+				Cursor: e.Cursor, Decision: open.Pending.Seq, OrderID: id, Result: journal.ResultAccepted, BrokerID: e.BrokerID,
+			})
+		}
+	case EventCash:
+		if b.new(e.ID) {
+			b.external(journal.External{Cursor: e.Cursor, ID: e.ID, Cash: &journal.CashFlow{
+				Amount: e.Cash, Reason: journal.BoundText(e.Reason, ReasonBytesMax),
+			}})
+		}
+	}
+}
+
+func (b *eventBatch) fill(e *Event, id string, open *account.Order, ours bool) {
+	x := &e.Fill
+	if !b.new(x.ID) {
+		return
+	}
+	if !ours {
+		b.external(journal.External{Cursor: e.Cursor, ID: x.ID, Fill: &journal.ExternalFill{
+			BrokerID: e.BrokerID, Fees: x.Fees, Instrument: e.Instrument, Price: x.Price, Quantity: x.Quantity, Side: e.Side,
+		}})
+		b.alarm()
+		return
+	}
+	b.put(journal.KindFill, fillBody(id, x, e.Cursor))
+	if sum, ok := b.filled[id].Add(x.Quantity); ok && open != nil {
+		b.filled[id] = sum
+		if total, ok := open.Filled.Add(sum); ok && total.Cmp(open.Quantity) >= 0 && open.Pending == nil {
+			b.ended[id] = true
+		}
+	}
+}
+
+func fillBody(id string, x *Execution, cursor string) journal.Fill {
+	return journal.Fill{
+		Cursor: cursor, ExecutedAt: journal.Time{Time: x.ExecutedAt.UTC()}, ExecutionID: x.ID, Fees: x.Fees,
+		OrderID: id, Price: x.Price, Quantity: x.Quantity,
+	}
+}
+
+func (b *eventBatch) end(e *Event, id string, open *account.Order, ours bool) {
+	if ours {
+		if open == nil || b.ended[id] {
+			return
+		}
+		b.ended[id] = true
+		b.put(journal.KindOutcome, journal.Outcome{
+			BrokerID: e.BrokerID, Cursor: e.Cursor, Decision: open.Seq, OrderID: id,
+			Reason: journal.BoundText(e.Reason, ReasonBytesMax), Result: endResult(e.Ended),
+		})
+		return
+	}
+	external := "ext/" + e.BrokerID
+	if b.gate.state.Order(external) == nil || b.ended[external] || !b.new(e.ID) {
+		return
+	}
+	b.ended[external] = true
+	b.external(journal.External{Cursor: e.Cursor, ID: e.ID, Ended: &journal.ExternalEnd{
+		BrokerID: e.BrokerID, Result: endResult(e.Ended),
+	}})
+}
+
+func endResult(word string) string {
+	if word == journal.ResultExpired {
+		return journal.ResultExpired
+	}
+	return journal.ResultCanceled
+}
+
+// new reports whether an id has not been applied yet, and remembers it.
+func (b *eventBatch) new(id string) bool {
+	if b.seen[id] || b.gate.state.SeenExecution(id) {
+		return false
+	}
+	b.seen[id] = true
+	return true
+}
+
+func (b *eventBatch) put(kind journal.Kind, body any) {
+	b.drafts = append(b.drafts, draft{kind, body})
+}
+
+func (b *eventBatch) external(body journal.External) { b.put(journal.KindExternal, body) }
+
+// alarm halts the account when orders from outside the gate are forbidden.
+func (b *eventBatch) alarm() {
+	g := b.gate
+	g.log.Warn("an order or fill did not come through the gate", "account", g.cfg.Account)
+	if !g.cfg.ManualTradingForbidden || g.state.Mode == account.Halted || b.ended["alarm"] {
+		return
+	}
+	b.ended["alarm"] = true
+	b.put(journal.KindMode, journal.Mode{
+		By: "manual_trading", Mode: journal.ModeHalted, Who: "gate",
+		Reason: "an order that did not come through the gate, which this account forbids",
+	})
+}
+
+// takeReplyFills journals executions that came with a reply and not as events.
+func (g *Gate) takeReplyFills(ctx context.Context, p *Permit, r *Reply) error {
+	if p.message.Action == order.ActionCancel && r.Ended == "" && len(r.Fills) == 0 {
+		return nil
+	}
+	_, err := g.commit(ctx, func() ([]draft, time.Time, error) {
+		var drafts []draft
+		for i := range r.Fills {
+			if !g.state.SeenExecution(r.Fills[i].ID) {
+				drafts = append(drafts, draft{journal.KindFill, fillBody(p.orderID, &r.Fills[i], "")})
+			}
+		}
+		if o := g.state.Order(p.orderID); o != nil && r.Ended != "" && len(drafts) == 0 {
+			drafts = append(drafts, draft{journal.KindOutcome, journal.Outcome{
+				BrokerID: r.BrokerID, Decision: o.Seq, OrderID: p.orderID, Result: endResult(r.Ended),
+			}})
+		}
+		return drafts, g.now().at, nil
+	})
+	return err
+}

@@ -1,0 +1,280 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/broker-rails/broker-rails/internal/account"
+	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/money"
+)
+
+// Adopt tells a reconciliation to take the broker's positions and cash for the truth.
+// Only an operator does, with a reason.
+type Adopt struct {
+	Who    string
+	Reason string
+}
+
+// Reconciliation is what one reconciliation found.
+type Reconciliation struct {
+	AsOf        time.Time
+	Differences []journal.Difference
+	Adopted     []string
+	Resolved    []journal.Resolution // orders in doubt that the broker settled
+	StillDoubt  []string             // order ids that stay in doubt
+	External    int                  // open orders that did not come through the gate
+}
+
+// Reconcile asks the broker for everything and compares. Orders in doubt are looked up
+// by client order id; what happened outside the gate is booked; what differs stands in
+// the journal and stops new risk in that instrument until it is gone or adopted.
+func (g *Gate) Reconcile(ctx context.Context, adopt *Adopt) (out Reconciliation, err error) {
+	defer g.recovered(ctx, func(string) { err = errors.New("a fault inside the gate") })
+	if g.cfg.Store == nil || g.cfg.Broker == nil {
+		return out, ErrNotTrading
+	}
+	g.reconciling.Lock()
+	defer g.reconciling.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.catchUp(ctx); err != nil {
+		return out, err
+	}
+	if err := g.takeEvents(ctx); err != nil {
+		return out, err
+	}
+	if err := g.resolveDoubts(ctx, &out); err != nil {
+		return out, err
+	}
+	seen, err := g.cfg.Broker.Account(ctx)
+	if err != nil {
+		return out, brokerUnread(err)
+	}
+	// What happened between the two reads belongs to the picture that is compared.
+	if err := g.takeEvents(ctx); err != nil {
+		return out, err
+	}
+	if err := g.compare(ctx, &seen, adopt, &out); err != nil {
+		return out, err
+	}
+	g.startPending = false
+	return out, nil
+}
+
+// resolveDoubts looks up every order of ours whose end is not known.
+func (g *Gate) resolveDoubts(ctx context.Context, out *Reconciliation) error {
+	now := g.now().at
+	for _, o := range slices.Clone(g.state.Orders) {
+		if o.External || !doubtful(o, now) {
+			continue
+		}
+		standing, err := g.cfg.Broker.Find(ctx, o.ClientOrderID)
+		if err != nil {
+			out.StillDoubt = append(out.StillDoubt, o.ID)
+			continue
+		}
+		if err := g.resolveFound(ctx, o.ID, &standing, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func doubtful(o *account.Order, now time.Time) bool {
+	return o.InDoubt(now)
+}
+
+// resolveFound journals what the broker says of one order in doubt.
+func (g *Gate) resolveFound(ctx context.Context, id string, s *Standing, out *Reconciliation) error {
+	now := g.now().at
+	_, err := g.commit(ctx, func() ([]draft, time.Time, error) {
+		o := g.state.Order(id)
+		if o == nil || !doubtful(o, now) {
+			return nil, now, nil
+		}
+		r := journal.Resolution{OrderID: id, BrokerID: s.BrokerID, Result: "not_placed", Reason: "looked up by client order id"}
+		if s.Known {
+			r.Result = "placed"
+		}
+		out.Resolved = append(out.Resolved, r)
+		at := g.now().at
+		drafts := []draft{{journal.KindReconcile, journal.Reconcile{AsOf: journal.Time{Time: at}, Order: &r, Cash: g.state.Cash, Who: "gate"}}}
+		if !s.Known {
+			return drafts, at, nil
+		}
+		return append(drafts, g.standingDrafts(o, s)...), at, nil
+	})
+	return err
+}
+
+// standingDrafts brings an order of ours to what the broker shows of it.
+func (g *Gate) standingDrafts(o *account.Order, s *Standing) []draft {
+	var drafts []draft
+	for i := range s.Fills {
+		if !g.state.SeenExecution(s.Fills[i].ID) {
+			drafts = append(drafts, draft{journal.KindFill, fillBody(o.ID, &s.Fills[i], "")})
+		}
+	}
+	if p := o.Pending; p != nil {
+		result := journal.ResultRejected
+		if s.Order.Quantity == p.Terms.Quantity && s.Order.LimitPrice == p.Terms.LimitPrice && s.Order.StopPrice == p.Terms.StopPrice {
+			result = journal.ResultAccepted
+		}
+		drafts = append(drafts, draft{journal.KindOutcome, journal.Outcome{Decision: p.Seq, OrderID: o.ID, Result: result, BrokerID: s.BrokerID}})
+	}
+	filled := o.Filled
+	for i := range s.Fills {
+		if !g.state.SeenExecution(s.Fills[i].ID) {
+			filled, _ = filled.Add(s.Fills[i].Quantity)
+		}
+	}
+	if !s.Open && s.Ended != "" && filled.Cmp(o.Quantity) < 0 {
+		drafts = append(drafts, draft{journal.KindOutcome, journal.Outcome{
+			BrokerID: s.BrokerID, Decision: o.Seq, OrderID: o.ID, Result: endResult(s.Ended),
+		}})
+	} else if c := o.Canceling; c != nil && s.Open {
+		drafts = append(drafts, draft{journal.KindOutcome, journal.Outcome{Decision: c.Seq, OrderID: o.ID, Result: journal.ResultRejected}})
+	}
+	return drafts
+}
+
+// compare journals a whole reconciliation: differences that stay, or what was adopted.
+func (g *Gate) compare(ctx context.Context, seen *BrokerAccount, adopt *Adopt, out *Reconciliation) error {
+	_, err := g.commit(ctx, func() ([]draft, time.Time, error) {
+		at := g.now().at
+		drafts := g.foreignOrders(seen, out)
+		body := journal.Reconcile{AsOf: journal.Time{Time: at}, Cash: seen.Cash, Whole: true, Who: "gate"}
+		out.Differences, out.Adopted = g.differences(seen), nil
+		if adopt != nil {
+			body.Who, body.Reason = adopt.Who, journal.BoundText(adopt.Reason, ReasonBytesMax)
+			for _, d := range out.Differences {
+				out.Adopted = append(out.Adopted, d.Symbol)
+			}
+			body.Adopted, out.Differences = out.Adopted, nil
+			for _, p := range seen.Positions {
+				in := p.Instrument
+				body.Positions = append(body.Positions, journal.Holding{Cost: p.Cost, Instrument: &in, Quantity: p.Quantity, Symbol: in.Symbol})
+			}
+		}
+		body.Differences = out.Differences
+		out.AsOf = at
+		if g.quietReconcile(&body, drafts, at) {
+			return nil, at, nil
+		}
+		return append(drafts, draft{journal.KindReconcile, body}), at, nil
+	})
+	return err
+}
+
+// ReconcileQuietFor is how long an unchanged, matching reconciliation of the paper
+// broker needs no new entry.
+const ReconcileQuietFor = 10 * time.Minute
+
+func (g *Gate) quietReconcile(body *journal.Reconcile, drafts []draft, at time.Time) bool {
+	r := &g.state.Reconciled
+	return g.cfg.Paper && len(drafts) == 0 && len(body.Differences) == 0 && len(body.Adopted) == 0 && len(r.Differences) == 0 &&
+		!r.At.IsZero() && at.Sub(r.At) < ReconcileQuietFor && !g.anyDoubt(at)
+}
+
+func (g *Gate) anyDoubt(now time.Time) bool {
+	return slices.ContainsFunc(g.state.Orders, func(o *account.Order) bool { return doubtful(o, now) })
+}
+
+// foreignOrders books open orders at the broker that did not come through the gate, and
+// ends external ones that are gone.
+func (g *Gate) foreignOrders(seen *BrokerAccount, out *Reconciliation) []draft {
+	var drafts []draft
+	open := make(map[string]bool, len(seen.Orders))
+	for i := range seen.Orders {
+		o := &seen.Orders[i]
+		open["ext/"+o.BrokerID] = true
+		if _, _, ours := g.state.FindClientOrder(o.ClientOrderID); ours {
+			continue
+		}
+		out.External++
+		if g.state.Order("ext/"+o.BrokerID) != nil {
+			continue
+		}
+		id := "order/" + o.BrokerID
+		if !g.state.SeenExecution(id) {
+			drafts = append(drafts, draft{journal.KindExternal, journal.External{ID: id, Order: o}})
+		}
+	}
+	for _, o := range g.state.Orders {
+		if o.External && !open[o.ID] {
+			drafts = append(drafts, draft{journal.KindExternal, journal.External{
+				ID: "ended/" + o.BrokerID, Ended: &journal.ExternalEnd{BrokerID: o.BrokerID, Result: journal.ResultCanceled},
+			}})
+		}
+	}
+	return drafts
+}
+
+// differences compares positions and cash exactly, sorted by symbol; cash is the empty
+// symbol.
+func (g *Gate) differences(seen *BrokerAccount) []journal.Difference {
+	ledger, broker := map[string]money.Quantity{}, map[string]money.Quantity{}
+	symbols := map[string]bool{}
+	for i := range g.state.Holdings {
+		h := &g.state.Holdings[i]
+		if !h.Position.IsZero() {
+			ledger[h.Instrument.Symbol], symbols[h.Instrument.Symbol] = h.Position, true
+		}
+	}
+	for _, p := range seen.Positions {
+		broker[p.Instrument.Symbol], symbols[p.Instrument.Symbol] = p.Quantity, true
+	}
+	var out []journal.Difference
+	if g.state.Cash != seen.Cash {
+		out = append(out, journal.Difference{Broker: inUnits(seen.Cash), Ledger: inUnits(g.state.Cash)})
+	}
+	for symbol := range symbols {
+		if ledger[symbol] != broker[symbol] {
+			out = append(out, journal.Difference{Broker: broker[symbol], Ledger: ledger[symbol], Symbol: symbol})
+		}
+	}
+	slices.SortFunc(out, func(a, b journal.Difference) int { return strings.Compare(a.Symbol, b.Symbol) })
+	return out
+}
+
+// inUnits writes cash as units of currency, since a difference holds quantities.
+func inUnits(n money.Notional) money.Quantity {
+	q, err := money.ParseQuantity(n.String())
+	if err != nil {
+		return money.Quantity{} // out of range for a difference: the entry's Cash tells it
+	}
+	return q
+}
+
+// ResolveByHand records an operator's finding about one order in doubt: placed,
+// not_placed, or filled with a quantity and price.
+func (g *Gate) ResolveByHand(ctx context.Context, who string, r journal.Resolution) error {
+	if r.Reason == "" || who == "" {
+		return errors.New("a finding needs a reason, and who found it")
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.catchUp(ctx); err != nil {
+		return err
+	}
+	r.Reason = journal.BoundText(r.Reason, ReasonBytesMax)
+	_, err := g.commit(ctx, func() ([]draft, time.Time, error) {
+		at := g.now().at
+		o := g.state.Order(r.OrderID)
+		switch {
+		case o == nil:
+			return nil, at, fmt.Errorf("order %s is not open", r.OrderID)
+		case !doubtful(o, at):
+			return nil, at, fmt.Errorf("order %s is not in doubt", r.OrderID)
+		}
+		return []draft{{journal.KindReconcile, journal.Reconcile{
+			AsOf: journal.Time{Time: at}, Cash: g.state.Cash, Order: &r, Who: who,
+		}}}, at, nil
+	})
+	return err
+}

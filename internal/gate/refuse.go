@@ -1,0 +1,135 @@
+package gate
+
+import (
+	"context"
+	"time"
+
+	"github.com/broker-rails/broker-rails/internal/account"
+	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/rail"
+	"github.com/broker-rails/broker-rails/internal/risk"
+)
+
+// CountEvery is how often refusals beyond the spent messages are journaled, as one
+// counted entry.
+const CountEvery = time.Second
+
+// spentMessages counts refusals that are not journaled one by one.
+type spentMessages struct {
+	count int
+	since time.Time // market time of the newest counted entry
+	last  journal.Refusal
+}
+
+// Refuse journals a call that never became an intent. The door tells whether it was a
+// message and whether it counts as a denial. An error means that it is not recorded.
+func (g *Gate) Refuse(ctx context.Context, r journal.Refusal) (err error) {
+	defer g.recovered(ctx, func(string) { err = errClosed })
+	if g.cfg.Store == nil {
+		return errClosed
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.catchUp(ctx); err != nil {
+		return err
+	}
+	return g.refuse(ctx, r)
+}
+
+// refuse journals one refusal, or counts it when the messages are spent. A refusal
+// that trips denial_storm brings its mode with it. The caller holds mu.
+func (g *Gate) refuse(ctx context.Context, r journal.Refusal) error {
+	if r.Count == 0 {
+		r.Count = 1
+	}
+	m := g.now()
+	if (r.Message || r.Denial) && g.bucketSpent(m.at) {
+		return g.countRefusal(ctx, r, m.at)
+	}
+	return g.write(ctx, r)
+}
+
+func (g *Gate) write(ctx context.Context, r journal.Refusal) error {
+	_, err := g.commit(ctx, func() ([]draft, time.Time, error) {
+		m := g.now()
+		drafts := []draft{{journal.KindRefusal, r}}
+		if r.Denial && g.stormAfter(r.Count, m.at) && account.Effective(g.state.Mode, g.ctl.Mode) == account.Active {
+			drafts = append(drafts, draft{journal.KindMode, journal.Mode{
+				By: string(rail.DenialStorm), Mode: journal.ModeReduceOnly, Reason: "tripped by denial_storm", Who: "gate",
+			}})
+		}
+		return drafts, m.at, nil
+	})
+	return err
+}
+
+// stormAfter reports whether n more denials are more than denial_storm lets pass.
+func (g *Gate) stormAfter(n int, now time.Time) bool {
+	if g.doc == nil || !g.doc.Session.DenialStorm.On {
+		return false
+	}
+	storm := g.doc.Session.DenialStorm.Value
+	return g.state.Denials.Count(now, storm.Window)+n > storm.Denials
+}
+
+// bucketSpent reports whether a further message is over max_messages_per_minute in the
+// open bucket, which malformed calls draw on.
+func (g *Gate) bucketSpent(now time.Time) bool {
+	if g.doc == nil || !g.doc.Session.MaxMessagesPerMinute.On {
+		return g.state.Messages.Count(now, account.BucketOpen) >= refusalsPerMinuteMax
+	}
+	return g.state.Messages.Count(now, account.BucketOpen) >= g.doc.Session.MaxMessagesPerMinute.Value
+}
+
+// refusalsPerMinuteMax bounds the entries of refused calls a minute when the operator
+// has switched the messages' limit off: a flood may not fill the disk.
+const refusalsPerMinuteMax = 6_000
+
+// messagesSpent reports whether a decision was denied for its messages: it is counted,
+// not journaled in full.
+func (g *Gate) messagesSpent(d *risk.Decision) bool {
+	for i := range d.Findings {
+		if d.Findings[i].Rail == rail.MaxMessagesPerMinute {
+			return d.Findings[i].Status == rail.Deny
+		}
+	}
+	return false
+}
+
+func (g *Gate) countSpent(ctx context.Context, c *Call) error {
+	return g.countRefusal(ctx, journal.Refusal{
+		Agent: c.Agent, CallID: c.CallID, Code: codeMessagesSpent, Count: 1, Denial: true, Door: c.Door, Message: true,
+		RawDigest: c.RawDigest, Text: "messages are spent",
+	}, g.now().at)
+}
+
+// countRefusal adds to the count; the first of a second, and whatever was counted since,
+// goes into one entry. The caller holds mu.
+func (g *Gate) countRefusal(ctx context.Context, r journal.Refusal, now time.Time) error {
+	g.spent.count += r.Count
+	g.spent.last = r
+	if !g.spent.since.IsZero() && now.Sub(g.spent.since) < CountEvery && !now.Before(g.spent.since) {
+		return nil
+	}
+	return g.flushSpent(ctx, true)
+}
+
+// flushSpent writes the counted entry when it is due. The caller holds mu.
+func (g *Gate) flushSpent(ctx context.Context, now bool) error {
+	if g.spent.count == 0 || g.state == nil || g.broken != nil {
+		return nil
+	}
+	at := g.now().at
+	if !now && at.Sub(g.spent.since) < CountEvery {
+		return nil
+	}
+	r := g.spent.last
+	r.Count, r.Code = g.spent.count, codeMessagesSpent
+	g.spent = spentMessages{since: at}
+	if err := g.write(ctx, r); err != nil {
+		g.spent.count += r.Count
+		g.spent.last = r
+		return err
+	}
+	return nil
+}
