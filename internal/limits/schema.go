@@ -1,6 +1,9 @@
 package limits
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // The schema helps editors; Load decides. A number that Load reads from its text
 // can only be bounded roughly here.
@@ -101,11 +104,7 @@ func appendSymbolsSchema(b []byte) []byte {
 	b = append(append(b, symbolSchema...), `,"additionalProperties":{"type":"object","minProperties":1,"additionalProperties":false,"properties":{`...)
 	first := true
 	for _, s := range sections {
-		any := false
-		for i := range table {
-			any = any || table[i].section == s && table[i].PerSymbol
-		}
-		if !any {
+		if !slices.ContainsFunc(table[:], func(r row) bool { return r.section == s && r.PerSymbol }) {
 			continue
 		}
 		b, first = append(appendName(b, s, first), '{'), false

@@ -40,12 +40,14 @@ func accountText(account string) string {
 	if _, c := accountID().read(&node{shape: scalar, text: account, quoted: true}); c.found() {
 		return "paper"
 	}
+	switch account {
+	case "true", "false", "null", "yes", "no", "on", "y", "n":
+		return `"` + account + `"`
+	}
 	for i := range len(account) {
-		if c := account[i]; c >= 'a' && c <= 'z' {
-			if lower(account) != "true" && lower(account) != "false" && lower(account) != "null" && isAlnum(account[0]) && !isDigit(account[0]) {
-				return account
-			}
+		if c := account[i]; c < 'a' || c > 'z' {
+			return `"` + account + `"`
 		}
 	}
-	return `"` + account + `"`
+	return account
 }

@@ -80,8 +80,17 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 func isAlnum(c byte) bool { return isUpper(c) || isDigit(c) || c >= 'a' && c <= 'z' }
 
 func accountID() figure[string] {
-	return identifier(64, "1 to 64 letters, digits and . _ : -, beginning with a letter or digit", `^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$`,
+	f := identifier(64, "1 to 64 letters, digits and . _ : -, beginning with a letter or digit", `^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$`,
 		func(c byte) bool { return isAlnum(c) || c == '.' || c == '_' || c == ':' || c == '-' })
+	read := f.read
+	f.read = func(n *node) (string, complaint) {
+		text, c := read(n)
+		if !c.found() && lower(text) == offWord {
+			return "", complaint{problem: "cannot be off", hint: "write the account's id"}
+		}
+		return text, c
+	}
+	return f
 }
 
 func currency() figure[string] {
