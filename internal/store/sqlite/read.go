@@ -1,0 +1,184 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/broker-rails/broker-rails/internal/gate"
+	"github.com/broker-rails/broker-rails/internal/journal"
+)
+
+// Heads implements gate.Store. A broken store refuses: what it says must not release
+// an order.
+func (s *Store) Heads(ctx context.Context, account string) (own, control gate.Head, err error) {
+	const op = "read heads"
+	if err := s.refuseBroken(op); err != nil {
+		return own, control, err
+	}
+	rows, err := s.reads.QueryContext(ctx, readHeads, account, journal.ControlAccount)
+	if err != nil {
+		return own, control, s.unreadable(ctx, op, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var seq, hash any
+		if err := rows.Scan(&name, &seq, &hash); err != nil {
+			return gate.Head{}, gate.Head{}, s.unreadable(ctx, op, err)
+		}
+		head, err := headOf(seq, hash)
+		if err != nil {
+			return gate.Head{}, gate.Head{}, s.unreadable(ctx, op, err)
+		}
+		if name == account {
+			own = head
+		}
+		if name == journal.ControlAccount {
+			control = head
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return gate.Head{}, gate.Head{}, s.unreadable(ctx, op, err)
+	}
+	return own, control, nil
+}
+
+// Read implements gate.Store. The bytes are as they are stored: whether they agree
+// with their hash and chain is the reader's to check. Each may append.
+func (s *Store) Read(ctx context.Context, account string, after uint64, each func(gate.Stored) error) error {
+	return s.pages(ctx, "read account", each, func(last *gate.Stored) (*sql.Rows, error) {
+		if last != nil {
+			after = last.Seq
+		}
+		return s.reads.QueryContext(ctx, readAccount, account, int64(after), ReadEntriesMax)
+	})
+}
+
+// All calls each with the entries of all accounts after index, in commit order, until
+// each fails. As with Read, the bytes are as they are stored.
+func (s *Store) All(ctx context.Context, after uint64, each func(gate.Stored) error) error {
+	return s.pages(ctx, "read all", each, func(last *gate.Stored) (*sql.Rows, error) {
+		if last != nil {
+			after = last.Index
+		}
+		return s.reads.QueryContext(ctx, readAll, int64(after), ReadEntriesMax)
+	})
+}
+
+// pages reads page after page, each in its own short transaction: a long one would
+// keep the log from being moved into the file, and each may take its time.
+func (s *Store) pages(ctx context.Context, op string, each func(gate.Stored) error, query func(last *gate.Stored) (*sql.Rows, error)) error {
+	var last *gate.Stored
+	page := make([]gate.Stored, 0, ReadEntriesMax)
+	for {
+		rows, err := query(last)
+		if err != nil {
+			return s.unreadable(ctx, op, err)
+		}
+		page, err = readPage(rows, page[:0])
+		if err != nil {
+			return s.unreadable(ctx, op, err)
+		}
+		if len(page) == 0 {
+			return nil
+		}
+		for i := range page {
+			if err := each(page[i]); err != nil {
+				return err
+			}
+		}
+		last = &gate.Stored{Seq: page[len(page)-1].Seq, Index: page[len(page)-1].Index}
+		clear(page)
+	}
+}
+
+// readPage reads entries until there are no more or ReadBytesMax is reached.
+func readPage(rows *sql.Rows, page []gate.Stored) (_ []gate.Stored, err error) {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for bytes := 0; bytes < ReadBytesMax && rows.Next(); {
+		var e gate.Stored
+		var hash []byte
+		var index, seq int64
+		if err := rows.Scan(&index, &e.Account, &seq, &hash, &e.Bytes); err != nil {
+			return nil, err
+		}
+		if index <= 0 || seq <= 0 || len(hash) != len(e.Hash) {
+			return nil, fmt.Errorf("entry %d: seq %d, hash of %d bytes", index, seq, len(hash))
+		}
+		e.Index, e.Seq, e.Hash = uint64(index), uint64(seq), journal.Hash(hash)
+		bytes += len(e.Bytes)
+		page = append(page, e)
+	}
+	return page, rows.Err()
+}
+
+// Accounts returns every account that has an entry, the control chain included,
+// sorted by bytes.
+func (s *Store) Accounts(ctx context.Context) (names []string, err error) {
+	const op = "read accounts"
+	rows, err := s.reads.QueryContext(ctx, readAccounts)
+	if err != nil {
+		return nil, s.unreadable(ctx, op, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, s.unreadable(ctx, op, err)
+		}
+		names = append(names, name)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, s.unreadable(ctx, op, err)
+	}
+	return names, nil
+}
+
+// Snapshots implements gate.Store.
+func (s *Store) Snapshots() gate.Snapshots { return s }
+
+// LoadSnapshot implements gate.Snapshots. A snapshot whose digest does not match its
+// bytes, or whose head is not on the chain, is no snapshot.
+func (s *Store) LoadSnapshot(ctx context.Context, account string) (state []byte, at gate.Head, err error) {
+	var seq, hash any
+	var digest []byte
+	switch err := s.reads.QueryRowContext(ctx, readSnapshot, account).Scan(&seq, &hash, &state, &digest); {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, gate.Head{}, nil
+	case err != nil:
+		return nil, gate.Head{}, s.unreadable(ctx, "load snapshot", err)
+	}
+	at, err = headOf(seq, hash)
+	sum := sha256.Sum256(state)
+	if err != nil || string(digest) != string(sum[:]) || len(state) == 0 {
+		return nil, gate.Head{}, nil
+	}
+	return state, at, nil
+}
+
+// SaveSnapshot implements gate.Snapshots. One that is older than what is kept is
+// dropped without an error; one at a head that the chain never had is refused.
+func (s *Store) SaveSnapshot(ctx context.Context, account string, at gate.Head, state []byte) error {
+	if err := gate.CheckSnapshot(account, at, state); err != nil {
+		return err
+	}
+	return s.submit(ctx, "save snapshot", nil, &snapshot{account: account, at: at, state: state})
+}
+
+// unreadable types an error of reading. Reading never breaks the store.
+func (s *Store) unreadable(ctx context.Context, op string, err error) error {
+	if ctxErr := ctx.Err(); ctxErr != nil {
+		return ctxErr
+	}
+	reason := reasonOf(err)
+	if reason == ReasonFailed {
+		reason = ReasonUnreadable
+	}
+	if err.Error() == "sql: database is closed" {
+		reason = ReasonClosed
+	}
+	return &UnavailableError{Op: op, Path: s.path, Reason: reason, Err: err}
+}
