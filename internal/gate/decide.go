@@ -167,7 +167,7 @@ func (g *Gate) judge(ctx context.Context, c *Call) Judgement {
 	first, last := entries[0], entries[len(entries)-1]
 	j.ID = fmt.Sprintf("%s/%d", g.cfg.Account, first.Seq)
 	if j.Decision.Allowed() {
-		g.allow(&j, c, &body, first, last)
+		g.allow(&j, &body, first, last)
 	}
 	return j
 }
@@ -199,21 +199,23 @@ func (g *Gate) effects(d *risk.Decision, at time.Time) []draft {
 }
 
 // allow mints the permit of a durable, allowed decision.
-func (g *Gate) allow(j *Judgement, c *Call, body *journal.Decision, first, last Stored) {
+func (g *Gate) allow(j *Judgement, body *journal.Decision, first, last Stored) {
+	in := &body.Intent
 	m := Message{
-		Action: c.Intent.Action, Instrument: body.Instrument, ExtendedHours: c.Intent.ExtendedHours,
-		Side: c.Intent.Side, Type: c.Intent.Type, Quantity: c.Intent.Quantity, LimitPrice: c.Intent.LimitPrice,
-		StopPrice: c.Intent.StopPrice, TimeInForce: c.Intent.TimeInForce, ExpireAt: c.Intent.ExpireAt,
+		Action: in.Action, Instrument: body.Instrument, ExtendedHours: in.ExtendedHours,
+		Side: in.Side, Type: in.Type, Quantity: in.Quantity, LimitPrice: in.LimitPrice,
+		StopPrice: in.StopPrice, TimeInForce: in.TimeInForce, ExpireAt: in.ExpireAt,
 		At: j.At, SendBy: j.At.Add(ReplyWithin),
 		ClientOrderID: journal.ClientOrderID(g.cfg.Account, first.Seq, first.Hash),
 	}
 	j.OrderID = j.ID
-	if c.Intent.Action != order.ActionNew {
-		j.OrderID = c.Intent.Target
-		if o := g.state.Order(c.Intent.Target); o != nil {
+	if in.Action != order.ActionNew {
+		j.OrderID = in.Target
+		if o := g.state.Order(in.Target); o != nil {
 			m.TargetBrokerID, m.TargetClientID = o.BrokerID, o.ClientOrderID
-			m.Side, m.Type, m.TimeInForce = o.Side, o.Type, o.TimeInForce
-			m.ExtendedHours, m.ExpireAt = o.ExtendedHours, o.ExpireAt
+			if h := g.state.Holding(o.Symbol); h != nil {
+				m.Instrument = h.Instrument
+			}
 		}
 	}
 	if q := body.Quote; q != nil {

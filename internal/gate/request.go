@@ -31,13 +31,8 @@ func (g *Gate) request(ctx context.Context, c *Call, m moment) rail.Request {
 		StartPending: g.startPending, PaperBroker: g.cfg.Paper, AtomicReplace: g.cfg.AtomicReplace, ControlMode: g.ctl.Mode,
 	}
 	req.Intent.Account = g.cfg.Account
+	g.complete(&req.Intent)
 	symbol := req.Intent.Symbol
-	if req.Intent.Action != order.ActionNew {
-		if o := g.state.Order(req.Intent.Target); o != nil {
-			symbol = o.Symbol
-			req.Intent.Symbol = symbol
-		}
-	}
 	if symbol == "" || req.Intent.Action == order.ActionCancel {
 		return req
 	}
@@ -45,6 +40,34 @@ func (g *Gate) request(ctx context.Context, c *Call, m moment) rail.Request {
 	g.marks(ctx, &req, symbol, m.at)
 	g.brokerFigures(ctx, &req, m.at)
 	return req
+}
+
+// complete fills a replace or cancel with the terms of the order it names: what a
+// replace does not name stays as it is. An unknown order leaves the intent as it came,
+// and risk refuses it.
+func (g *Gate) complete(in *order.Intent) {
+	if in.Action == order.ActionNew {
+		return
+	}
+	o := g.state.Order(in.Target)
+	if o == nil {
+		return
+	}
+	in.Symbol = o.Symbol
+	if in.Action != order.ActionReplace {
+		return
+	}
+	in.Side, in.Type, in.TimeInForce = o.Side, o.Type, o.TimeInForce
+	in.ExtendedHours, in.ExpireAt = o.ExtendedHours, o.ExpireAt
+	if in.Quantity.IsZero() {
+		in.Quantity = o.Quantity
+	}
+	if in.LimitPrice.IsZero() {
+		in.LimitPrice = o.LimitPrice
+	}
+	if in.StopPrice.IsZero() {
+		in.StopPrice = o.StopPrice
+	}
 }
 
 // price resolves the instrument and reads its quotes.

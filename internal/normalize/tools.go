@@ -43,17 +43,12 @@ func Fields(tool string) []string {
 	return nil
 }
 
-// Normalized is what a call asks for.
+// Normalized is what a call asks for. A term that a replace did not name is zero: it
+// stays as it is, and the gate fills it in from the order that is replaced.
 type Normalized struct {
 	Intent order.Intent
 	Note   string
-	// Given tells which optional terms a replace named: the others stay as they are,
-	// and the gate fills them in from the order that is replaced.
-	Given Given
 }
-
-// Given tells which terms a replace named.
-type Given struct{ Quantity, LimitPrice, StopPrice bool }
 
 // Call reads the arguments of one of the tools above. A refusal says why it cannot.
 func Call(tool string, raw []byte) (Normalized, *Refusal) {
@@ -111,16 +106,17 @@ func parseOfferedTimeInForce(text string) (order.TimeInForce, error) {
 
 func (r *reader) replace() Normalized {
 	in := order.Intent{Action: order.ActionReplace, Target: r.orderID()}
-	var given Given
-	if _, ok := r.args["quantity"]; ok {
-		in.Quantity, given.Quantity = r.quantity(true), true
+	_, hasQuantity := r.args["quantity"]
+	if hasQuantity {
+		in.Quantity = r.quantity(true)
 	}
-	in.LimitPrice, given.LimitPrice = r.price("limit_price")
-	in.StopPrice, given.StopPrice = r.price("stop_price")
-	if r.refusal == nil && given == (Given{}) {
+	var hasLimit, hasStop bool
+	in.LimitPrice, hasLimit = r.price("limit_price")
+	in.StopPrice, hasStop = r.price("stop_price")
+	if r.refusal == nil && !hasQuantity && !hasLimit && !hasStop {
 		r.refuse(ConflictingFields, "", "a replace names at least one of quantity, limit_price, stop_price")
 	}
-	return Normalized{Intent: in, Given: given}
+	return Normalized{Intent: in}
 }
 
 // fit holds the prices against the order type: each type has exactly its own.
@@ -138,4 +134,3 @@ func (r *reader) fit(in *order.Intent) {
 		r.refuse(ConflictingFields, "stop_price", "does not go with this order_type")
 	}
 }
-
