@@ -1,0 +1,43 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/broker-rails/broker-rails/internal/gate"
+	"github.com/broker-rails/broker-rails/internal/store/storetest"
+)
+
+func TestContract(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	storetest.Run(t, func(t *testing.T) gate.Store { return openNew(t, Options{}) })
+}
+
+// openNew opens a new journal in a folder of the test's own.
+func openNew(t testing.TB, opts Options) *Store {
+	t.Helper()
+	opts.Create = true
+	name := "a folder, j#%"
+	if runtime.GOOS != "windows" {
+		name += "?"
+	}
+	return openAt(t, filepath.Join(t.TempDir(), name), opts)
+}
+
+// openAt opens the journal in dir, and closes it with the test.
+func openAt(t testing.TB, dir string, opts Options) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
