@@ -1,0 +1,73 @@
+# The two commands to know: make demo, and make test.
+.PHONY: demo test check build cross lint arch unit race scripts peers bench fuzz soak clean help
+
+GO      ?= go
+BIN     := .bin
+LINT    := $(BIN)/golangci-lint
+RAILS   := $(BIN)/rails
+FUZZFOR ?= 5s
+export CGO_ENABLED ?= 0
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+demo: build ## one order passes and one is refused, offline, in seconds
+	@$(RAILS) demo
+
+build: ## the rails binary, in .bin
+	@$(GO) build -trimpath -o $(RAILS) ./cmd/rails
+
+test: check race scripts fuzz peers ## everything; installs what it needs
+	@echo "all tests passed"
+
+check: fmt vet lint cross arch generated ## what can be said without running the product
+
+.PHONY: fmt vet generated
+fmt:
+	@test -z "$$(gofmt -l cmd internal)" || { echo "not formatted:"; gofmt -l cmd internal; exit 1; }
+
+vet:
+	@$(GO) vet ./...
+
+$(LINT): tools/go.mod tools/go.sum
+	@echo "building golangci-lint (once; takes some minutes)"
+	@cd tools && $(GO) build -o ../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+lint: $(LINT)
+	@$(LINT) run ./...
+
+cross: ## builds for linux, darwin and windows without cgo
+	@for os in linux darwin windows; do GOOS=$$os GOARCH=amd64 $(GO) vet ./cmd/... && GOOS=$$os GOARCH=amd64 $(GO) build -o /dev/null ./cmd/rails || exit 1; done
+	@GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/rails
+
+arch: ## imports, determinism, sizes and documents keep to the architecture
+	@$(GO) test ./internal/archtest/
+
+generated: ## generated files are fresh
+	@$(GO) run ./internal/archtest/gen -check
+
+unit: ## all unit tests, without the race detector
+	@$(GO) test -shuffle=on ./...
+
+race: ## all unit tests with the race detector, shuffled
+	@CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 15m ./...
+
+scripts: build ## the shipped scenarios, through the binary
+	@$(RAILS) test examples
+	@$(RAILS) test testdata/cases
+
+peers: build ## parts that are not ours: MCP Inspector, conformance suite, Python client
+	@./test/peers/run
+
+bench: ## benchmarks with ratios inside one run; figures go to docs/performance.md
+	@$(GO) test -run '^$$' -bench . -benchmem ./internal/...
+
+fuzz: ## a short fuzz of every target
+	@FUZZFOR=$(FUZZFOR) ./test/fuzz
+
+soak: ## longer: more kills, more histories, longer fuzz
+	@RAILS_SOAK=1 $(GO) test -timeout 60m -count=1 ./internal/faults/...
+	@FUZZFOR=60s ./test/fuzz
+
+clean:
+	@rm -rf $(BIN) .peers dist
