@@ -58,8 +58,19 @@ type State struct {
 
 // sidecar is bookkeeping that no rail reads.
 type sidecar struct {
-	bySeq map[string]*Order // open orders by id
+	bySeq    map[string]*Order // open orders by id
+	ended    []ended           // orders that are no longer open, in the order of their end
+	realized []symbolProfit    // of this trade date, of instruments that are flat now
+	calendar market.Calendar
+	twins    uint64 // sum of the mixes of Recent, for the digest
 }
+
+type symbolProfit struct {
+	symbol string
+	profit money.Notional
+}
+
+type tradeDate = market.TradeDate
 
 // Mode is what the account may do. The zero value is halted.
 type Mode uint8

@@ -207,15 +207,16 @@ type Quote struct {
 
 // Reservation is the exposure that an allowed intent takes, from decision to outcome.
 type Reservation struct {
-	// Atomic tells of a replace that the broker changes the order in one step: while it
-	// is pending the exposure is the larger of old and new, not their sum.
-	Atomic   bool           `json:"atomic,omitzero"`
 	Bucket   string         `json:"bucket"`   // open or exit: which counters it draws on
 	Cost     money.Notional `json:"cost"`     // cash held back, zero for sells of a holding
 	Notional money.Notional `json:"notional"` // counted by the minute and the day
 	Price    money.Price    `json:"price"`    // risk price
 	Quantity money.Quantity `json:"quantity"` // of the order; for a replace the new total
 }
+
+// FlagAtomicReplace is the flag of a decision whose broker replaces in one step: while
+// a replace is pending the exposure is the larger of old and new, else their sum.
+const FlagAtomicReplace = "atomic_replace"
 
 // Buckets that a reservation draws on: opens cannot starve exits.
 const (
@@ -341,6 +342,7 @@ type Reconcile struct {
 	Differences []Difference   `json:"differences,omitzero"` // sorted by symbol
 	Order       *Resolution    `json:"order,omitzero"`       // a person's or a lookup's finding about one order
 	Positions   []Holding      `json:"positions,omitzero"`   // sorted by symbol
+	Reason      string         `json:"reason,omitzero"`      // of an operator who adopts
 	Whole       bool           `json:"whole"`                // positions, cash and orders were all read
 	Who         string         `json:"who,omitzero"`
 }

@@ -1,0 +1,55 @@
+package account
+
+import (
+	"time"
+
+	"github.com/broker-rails/broker-rails/internal/market"
+	"github.com/broker-rails/broker-rails/internal/money"
+)
+
+// TradeDateAt returns the trade date that figures at now belong to: the exchange's, by
+// the calendar as shipped, so that a journal alone gives it.
+func (s *State) TradeDateAt(now time.Time) market.TradeDate {
+	return market.Session(now, s.side.calendar).TradeDate
+}
+
+// DayAt returns the figures of the trade date at now: the state's own, or those of a
+// new date, all zero, if no entry of it has been applied yet.
+func (s *State) DayAt(now time.Time) Day {
+	if date := s.TradeDateAt(now); date > s.Day.Date {
+		return Day{Date: date}
+	}
+	return s.Day
+}
+
+// roll begins a new trade date.
+func (s *State) roll(date market.TradeDate) {
+	left := s.Day.Date
+	for i := range s.Holdings {
+		s.Holdings[i].Realized = money.Notional{}
+	}
+	s.side.realized = nil
+	// What ended on the date that is left may still be filled late; before it, no more.
+	n := 0
+	for n < len(s.side.ended) && s.side.ended[n].date < left {
+		n++
+	}
+	s.side.ended = dropFront(s.side.ended, n)
+	s.ids.forget(date.AddDays(-IDsKeptDays))
+	s.Day = Day{Date: date}
+}
+
+// profitToday returns what a holding earned on the step's trade date so far.
+func (st *step) profitToday(symbol string) money.Notional {
+	s := st.state
+	if st.date > s.Day.Date {
+		return money.Notional{}
+	}
+	if h := s.Holding(symbol); h != nil {
+		return h.Realized
+	}
+	if i := s.side.findRealized(symbol); i >= 0 {
+		return s.side.realized[i].profit
+	}
+	return money.Notional{}
+}

@@ -1,0 +1,185 @@
+package account
+
+import (
+	"sort"
+	"time"
+
+	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/money"
+)
+
+// Window is a sliding window over instants, each with a count and a sum. What is asked
+// of it is exact, with the window half-open: (now-w, now]. The zero Window is empty.
+type Window struct {
+	items []item // in the order of their time; items[:head] have left the window
+	head  int
+	base  totals // of everything that has left
+	mixed uint64 // sum of the live items' mixes, for the digest
+}
+
+// item is one instant. Its totals run from the first item ever, itself included, so
+// that any stretch is one subtraction.
+type item struct {
+	at int64 // nanoseconds since 1970
+	totals
+}
+
+type totals struct {
+	count uint64
+	sum   money.Notional
+}
+
+// Count returns how many lie in (now-w, now].
+func (win *Window) Count(now time.Time, w time.Duration) int {
+	from, to := win.stretch(now, w)
+	return int(to.count - from.count)
+}
+
+// Sum returns the sum of what lies in (now-w, now].
+func (win *Window) Sum(now time.Time, w time.Duration) money.Notional {
+	from, to := win.stretch(now, w)
+	// Both are totals of figures that are not negative, so the difference is in range.
+	sum, _ := to.sum.Sub(from.sum)
+	return sum
+}
+
+// Oldest returns the first instant in (now-w, now], at which the window would have to
+// end for one less to be in it; false if there is none.
+func (win *Window) Oldest(now time.Time, w time.Duration) (time.Time, bool) {
+	i := win.after(now.UnixNano() - int64(w))
+	if i == len(win.items) || win.items[i].at > now.UnixNano() {
+		return time.Time{}, false
+	}
+	return time.Unix(0, win.items[i].at).UTC(), true
+}
+
+func (win *Window) stretch(now time.Time, w time.Duration) (from, to totals) {
+	if w <= 0 {
+		return totals{}, totals{}
+	}
+	end := now.UnixNano()
+	to = win.totalsBefore(win.after(end))
+	from = win.totalsBefore(win.after(end - int64(w)))
+	return from, to
+}
+
+// after returns the index of the first live item later than ns.
+func (win *Window) after(ns int64) int {
+	n := len(win.items)
+	if n == win.head || win.items[n-1].at <= ns {
+		return n
+	}
+	live := win.items[win.head:]
+	return win.head + sort.Search(len(live), func(i int) bool { return live[i].at > ns })
+}
+
+// totalsBefore returns the totals of everything before index i.
+func (win *Window) totalsBefore(i int) totals {
+	if i <= win.head {
+		return win.base
+	}
+	return win.items[i-1].totals
+}
+
+// canAdd reports whether sum can be added without leaving the range of a figure.
+func (win *Window) canAdd(sum money.Notional) bool {
+	live, ok := win.totalsBefore(len(win.items)).sum.Sub(win.base.sum)
+	if !ok {
+		return false
+	}
+	_, ok = live.Add(sum)
+	return ok
+}
+
+// add appends an instant that is not before the newest. The caller has asked canAdd.
+func (win *Window) add(ns int64, count int, sum money.Notional) {
+	last := win.totalsBefore(len(win.items))
+	next, ok := last.sum.Add(sum)
+	if !ok {
+		// The running total is full, not the window: count from what is live.
+		win.rebase()
+		last = win.totalsBefore(len(win.items))
+		next, _ = last.sum.Add(sum)
+	}
+	it := item{at: ns, totals: totals{count: last.count + uint64(count), sum: next}}
+	n := len(win.items)
+	if n > win.head && win.items[n-1].at == ns {
+		before := win.totalsBefore(n - 1)
+		win.mixed -= mixItem(&win.items[n-1], before)
+		win.items[n-1] = it
+		win.mixed += mixItem(&it, before)
+		return
+	}
+	win.items = append(win.items, it)
+	win.mixed += mixItem(&it, last)
+}
+
+func (win *Window) rebase() {
+	for i := win.head; i < len(win.items); i++ {
+		win.items[i].sum, _ = win.items[i].sum.Sub(win.base.sum)
+	}
+	win.base.sum = money.Notional{}
+}
+
+// prune drops what no limit can see: instants at or before cutoff, and the oldest over
+// max items (0: no maximum).
+func (win *Window) prune(cutoff int64, max int) {
+	drop := win.head
+	for drop < len(win.items) && win.items[drop].at <= cutoff {
+		drop++
+	}
+	if max > 0 && len(win.items)-drop > max {
+		drop = len(win.items) - max
+	}
+	for ; win.head < drop; win.head++ {
+		win.mixed -= mixItem(&win.items[win.head], win.base)
+		win.base = win.items[win.head].totals
+	}
+	const compactFrom = 64
+	if win.head >= compactFrom && win.head*2 >= len(win.items) {
+		n := copy(win.items, win.items[win.head:])
+		win.items, win.head = win.items[:n], 0
+	}
+}
+
+func (win *Window) clear() { *win = Window{} }
+
+// mixItem is of what the item adds, not of its running totals, which depend on how
+// much was counted before.
+func mixItem(it *item, before totals) uint64 {
+	sum, _ := it.sum.Sub(before.sum)
+	m := mixNotional(mix(mix(0, uint64(it.at)), it.count-before.count), sum)
+	return m
+}
+
+// Bucketed is a one-minute window with a bucket for opening and one for exits, so that
+// opens cannot starve exits.
+type Bucketed struct {
+	Open Window
+	Exit Window
+}
+
+// Count returns how many of the bucket, journal.BucketOpen or BucketExit, lie in the
+// minute up to now. Any other bucket counts both.
+func (b *Bucketed) Count(now time.Time, bucket string) int {
+	switch bucket {
+	case journal.BucketOpen:
+		return b.Open.Count(now, MinuteWindow)
+	case journal.BucketExit:
+		return b.Exit.Count(now, MinuteWindow)
+	}
+	return b.Open.Count(now, MinuteWindow) + b.Exit.Count(now, MinuteWindow)
+}
+
+func (b *Bucketed) add(ns int64, bucket string, count int) {
+	if bucket == journal.BucketExit {
+		b.Exit.add(ns, count, money.Notional{})
+		return
+	}
+	b.Open.add(ns, count, money.Notional{})
+}
+
+func (b *Bucketed) prune(cutoff int64, max int) {
+	b.Open.prune(cutoff, max)
+	b.Exit.prune(cutoff, max)
+}

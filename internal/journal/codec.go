@@ -1,0 +1,403 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// AccountBytesMax bounds the name of an account, in bytes.
+const AccountBytesMax = 64
+
+// An EntryError says why bytes are not an entry, or a value cannot be written as one.
+type EntryError struct {
+	Problem string
+	Cause   error // may be nil
+}
+
+func (e *EntryError) Error() string {
+	if e.Cause != nil {
+		return "journal entry: " + e.Problem + ": " + e.Cause.Error()
+	}
+	return "journal entry: " + e.Problem
+}
+
+func (e *EntryError) Unwrap() error { return e.Cause }
+
+func problem(text string) error { return &EntryError{Problem: text} }
+
+// HashOf returns the SHA-256 of an entry's stored bytes.
+func HashOf(b []byte) Hash { return sha256.Sum256(b) }
+
+// ValidAccount reports whether name can be an account's: 1 to AccountBytesMax printable
+// ASCII characters without space, quote, backslash and slash, or the control chain.
+func ValidAccount(name string) bool {
+	if name == "" || len(name) > AccountBytesMax {
+		return false
+	}
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c <= ' ' || c > '~' || c == '"' || c == '\\' || c == '/':
+			return false
+		case c == '*' && name != ControlAccount:
+			return false
+		}
+	}
+	return true
+}
+
+// Encode returns the entry's canonical bytes: members in the order of their names, no
+// space between tokens, strings escaped as RFC 8785 says, decimals as strings. The
+// body must be canonical already, as EncodeBody makes it.
+func Encode(e *Entry) ([]byte, error) {
+	if err := checkEnvelope(e); err != nil {
+		return nil, err
+	}
+	b, err := appendEntry(make([]byte, 0, len(e.Body)+400), e)
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > EntryBytesMax {
+		return nil, problem("longer than an entry may be")
+	}
+	return b, nil
+}
+
+// EncodeBody returns the canonical bytes of a kind's body.
+func EncodeBody(body any) (jsontext.Value, error) {
+	b, err := json.Marshal(body, json.WithMarshalers(marshalers))
+	if err != nil {
+		return nil, &EntryError{Problem: "body cannot be written", Cause: err}
+	}
+	return b, nil
+}
+
+// marshalers and unmarshalers give an intent's expiry the text form of Time.
+var (
+	marshalers = json.MarshalToFunc(func(enc *jsontext.Encoder, t time.Time) error {
+		b, err := Time{t}.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		return enc.WriteValue(b)
+	})
+	unmarshalers = json.UnmarshalFunc(func(b []byte, t *time.Time) error {
+		var read Time
+		if err := read.UnmarshalJSON(b); err != nil {
+			return err
+		}
+		*t = read.Time
+		return nil
+	})
+)
+
+// Seal makes the entry that follows prev and returns its bytes and their hash. body is
+// one of this package's body structs, of the kind named.
+func Seal(account string, seq uint64, prev Hash, at time.Time, fingerprint string, kind Kind, body any) ([]byte, Hash, error) {
+	if KindOf(body) != kind {
+		return nil, Hash{}, problem("body is not of the kind")
+	}
+	value, err := EncodeBody(body)
+	if err != nil {
+		return nil, Hash{}, err
+	}
+	b, err := Encode(&Entry{
+		Account: account, At: At(at), Body: value, Kind: kind, Limits: fingerprint,
+		Prev: prev, Schema: SchemaVersion, Seq: seq,
+	})
+	if err != nil {
+		return nil, Hash{}, err
+	}
+	return b, HashOf(b), nil
+}
+
+func checkEnvelope(e *Entry) error {
+	switch {
+	case !ValidAccount(e.Account):
+		return problem("account name is not valid")
+	case e.Seq == 0:
+		return problem("seq is not from 1")
+	case e.Schema != SchemaVersion:
+		return problem("schema version is not " + strconv.Itoa(SchemaVersion))
+	case !e.Kind.Known():
+		return problem("kind is not known")
+	case e.Limits != "" && !isFingerprint(e.Limits):
+		return problem("fingerprint is not 64 lower-case hex digits")
+	case len(e.Body) < 2 || e.Body[0] != '{':
+		return problem("body is not an object")
+	}
+	return nil
+}
+
+func isFingerprint(text string) bool {
+	_, ok := parseHash([]byte(text))
+	return ok
+}
+
+// Known reports whether this version of the schema has the kind.
+func (k Kind) Known() bool {
+	switch k {
+	case KindGenesis, KindLimits, KindOpen, KindDecision, KindOutcome, KindLatch, KindFill,
+		KindExternal, KindMode, KindRefusal, KindReconcile, KindRecovery:
+		return true
+	}
+	return false
+}
+
+// KindOf returns the kind of a body struct or a pointer to one; empty for anything else.
+func KindOf(body any) Kind {
+	switch body.(type) {
+	case Genesis, *Genesis:
+		return KindGenesis
+	case Limits, *Limits:
+		return KindLimits
+	case Open, *Open:
+		return KindOpen
+	case Decision, *Decision:
+		return KindDecision
+	case Outcome, *Outcome:
+		return KindOutcome
+	case Latch, *Latch:
+		return KindLatch
+	case Fill, *Fill:
+		return KindFill
+	case External, *External:
+		return KindExternal
+	case Mode, *Mode:
+		return KindMode
+	case Refusal, *Refusal:
+		return KindRefusal
+	case Reconcile, *Reconcile:
+		return KindReconcile
+	case Recovery, *Recovery:
+		return KindRecovery
+	}
+	return ""
+}
+
+// The envelope's text between its values. An entry is written and read by these very
+// bytes, so there is one form of it and reading costs little.
+const (
+	partAccount = `{"account":"`
+	partAt      = `","at":"`
+	partBody    = `","body":`
+	partKind    = `,"kind":"`
+	partLimits  = `","limits":"`
+	partPrev    = `","prev":"`
+	partSchema  = `","schema":`
+	partSeq     = `,"seq":`
+)
+
+func appendEntry(b []byte, e *Entry) ([]byte, error) {
+	b = append(append(b, partAccount...), e.Account...)
+	b, err := e.At.AppendText(append(b, partAt...))
+	if err != nil {
+		return nil, &EntryError{Problem: "time cannot be written", Cause: err}
+	}
+	b = append(append(b, partBody...), e.Body...)
+	b = append(append(b, partKind...), e.Kind...)
+	b = append(append(b, partLimits...), e.Limits...)
+	b, _ = e.Prev.AppendText(append(b, partPrev...))
+	b = strconv.AppendInt(append(b, partSchema...), int64(e.Schema), 10)
+	b = strconv.AppendUint(append(b, partSeq...), e.Seq, 10)
+	return append(b, '}'), nil
+}
+
+// Envelope reads an entry's envelope strictly, down to the byte, and leaves the body to
+// DecodeBody, which a fold calls anyway. The entry's Body shares memory with b.
+func Envelope(b []byte) (Entry, error) {
+	if len(b) > EntryBytesMax {
+		return Entry{}, problem("longer than an entry may be")
+	}
+	var e Entry
+	head := cutter{rest: b, ok: true}
+	head.expect(partAccount)
+	e.Account = string(head.until('"'))
+	head.expect(partAt)
+	if !head.ok {
+		return Entry{}, problem("not an entry in canonical form")
+	}
+	at := head.take(len(timeLayout))
+	head.expect(partBody)
+	// The values after the body hold neither quotes nor commas of their own, so the
+	// last occurrence of this text is the envelope's.
+	end := bytes.LastIndex(head.rest, []byte(partKind))
+	if !head.ok || end < 0 || e.At.UnmarshalText(at) != nil {
+		return Entry{}, problem("not an entry in canonical form")
+	}
+	e.Body = head.rest[:end:end]
+	tail := cutter{rest: head.rest[end:], ok: true}
+	if !tail.readAfterBody(&e) {
+		return Entry{}, problem("not an entry in canonical form")
+	}
+	return e, checkEnvelope(&e)
+}
+
+func (c *cutter) readAfterBody(e *Entry) bool {
+	c.expect(partKind)
+	e.Kind = kindNamed(c.until('"'))
+	c.expect(partLimits)
+	e.Limits = string(c.until('"'))
+	c.expect(partPrev)
+	prev, ok := parseHash(c.until('"'))
+	c.expect(partSchema)
+	schema, schemaOK := wholeNumber(c.until(','))
+	c.expect(partSeq)
+	seq, seqOK := wholeNumber(c.until('}'))
+	c.expect("}")
+	e.Prev, e.Schema, e.Seq = prev, int(schema&0xffff), seq
+	return c.ok && ok && schemaOK && seqOK && schema <= 0xffff && len(c.rest) == 0
+}
+
+// kindNamed avoids an allocation for each entry read.
+func kindNamed(b []byte) Kind {
+	switch string(b) {
+	case string(KindDecision):
+		return KindDecision
+	case string(KindOutcome):
+		return KindOutcome
+	case string(KindFill):
+		return KindFill
+	case string(KindRefusal):
+		return KindRefusal
+	}
+	return Kind(b)
+}
+
+// cutter takes a text apart from its front. Once something was not as expected, ok is
+// false and stays so.
+type cutter struct {
+	rest []byte
+	ok   bool
+}
+
+func (c *cutter) expect(text string) {
+	if !c.ok || len(c.rest) < len(text) || string(c.rest[:len(text)]) != text {
+		c.ok = false
+		return
+	}
+	c.rest = c.rest[len(text):]
+}
+
+// until returns the bytes before the next end, which stays.
+func (c *cutter) until(end byte) []byte {
+	i := bytes.IndexByte(c.rest, end)
+	if !c.ok || i < 0 {
+		c.ok = false
+		return nil
+	}
+	taken := c.rest[:i]
+	c.rest = c.rest[i:]
+	return taken
+}
+
+func (c *cutter) take(n int) []byte {
+	if !c.ok || len(c.rest) < n {
+		c.ok = false
+		return nil
+	}
+	taken := c.rest[:n]
+	c.rest = c.rest[n:]
+	return taken
+}
+
+// wholeNumber reads a number from 1 up in its shortest form.
+func wholeNumber(b []byte) (uint64, bool) {
+	if len(b) == 0 || b[0] == '0' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(b), 10, 64)
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+	}
+	return n, err == nil
+}
+
+// DecodeBody reads the body of an entry whose kind is T's. Unknown members, duplicate
+// names, null, bad UTF-8 and a form that is not canonical are refused.
+func DecodeBody[T any](e *Entry) (T, error) {
+	var body T
+	if KindOf(body) != e.Kind {
+		return body, problem("body is not of the kind " + string(e.Kind))
+	}
+	if err := decodeInto(e.Body, &body); err != nil {
+		var none T
+		return none, fmt.Errorf("%s %d: %w", e.Kind, e.Seq, err)
+	}
+	return body, nil
+}
+
+func decodeInto(b []byte, body any) error {
+	err := json.Unmarshal(b, body, json.RejectUnknownMembers(true), json.WithUnmarshalers(unmarshalers))
+	if err != nil {
+		return &EntryError{Problem: "body cannot be read", Cause: err}
+	}
+	if err := checkForm(b); err != nil {
+		return &EntryError{Problem: "body", Cause: err}
+	}
+	return nil
+}
+
+// Decode reads an entry wholly and strictly: whatever Envelope and DecodeBody refuse,
+// and any bytes that writing the entry again does not give. The entry's Body shares
+// memory with b.
+func Decode(b []byte) (Entry, error) {
+	e, err := Envelope(b)
+	if err != nil {
+		return Entry{}, err
+	}
+	body, err := decodeAny(&e)
+	if err != nil {
+		return Entry{}, err
+	}
+	again, err := EncodeBody(body)
+	if err != nil {
+		return Entry{}, err
+	}
+	if !bytes.Equal(again, e.Body) {
+		return Entry{}, &EntryError{Problem: "body", Cause: errNotCanonical}
+	}
+	return e, nil
+}
+
+// decodeAny returns a pointer to the body struct of the entry's kind.
+func decodeAny(e *Entry) (any, error) {
+	var body any
+	switch e.Kind {
+	case KindGenesis:
+		body = new(Genesis)
+	case KindLimits:
+		body = new(Limits)
+	case KindOpen:
+		body = new(Open)
+	case KindDecision:
+		body = new(Decision)
+	case KindOutcome:
+		body = new(Outcome)
+	case KindLatch:
+		body = new(Latch)
+	case KindFill:
+		body = new(Fill)
+	case KindExternal:
+		body = new(External)
+	case KindMode:
+		body = new(Mode)
+	case KindRefusal:
+		body = new(Refusal)
+	case KindReconcile:
+		body = new(Reconcile)
+	case KindRecovery:
+		body = new(Recovery)
+	default:
+		return nil, errors.New("journal entry: kind is not known")
+	}
+	return body, decodeInto(e.Body, body)
+}
