@@ -3,7 +3,7 @@ package rail
 import "strings"
 
 // Count is the number of rails.
-const Count = 24
+const Count = 50
 
 // Families of rails.
 const (
@@ -34,6 +34,18 @@ func All() [Count]Rail {
 		{ID: MaxOrderPctOfEquity, Family: familySize, Keys: []string{"size.max_order_pct_of_equity"}, Exempt: ExemptAll, Check: maxOrderPctOfEquity},
 		{ID: QuantityStep, Family: familySize, Keys: []string{"size.quantity_step"}, Exempt: ExemptOwn, Check: quantityStep},
 
+		maxPositionQtyRail(),
+		maxPositionNotionalRail(),
+		maxGrossExposureRail(),
+		maxNetExposureRail(),
+		maxConcentrationRail(),
+		insufficientBuyingPowerRail(),
+		positionFlipRail(),
+		maxOpenOrdersRail(),
+		selfCrossRail(),
+		orderInDoubtRail(),
+		accountUnreconciledRail(),
+
 		{ID: LimitPriceCollar, Family: familyCollar, Keys: []string{"collar.limit_price_collar", "collar.exit_price_collar"}, Exempt: ExemptOwn, Check: limitPriceCollar},
 		{ID: PassivePriceCollar, Family: familyCollar, Keys: []string{"collar.passive_price_collar"}, Check: passivePriceCollar},
 		{ID: MarketOrderGuard, Family: familyCollar, Keys: []string{"collar.market_order_spread"}, Exempt: ExemptOwn, Check: marketOrderGuard},
@@ -42,6 +54,22 @@ func All() [Count]Rail {
 		{ID: SpreadTooWide, Family: familyCollar, Keys: []string{"collar.max_spread"}, Exempt: ExemptAll, Check: spreadTooWide},
 		{ID: PriceStep, Family: familyCollar, Keys: []string{"collar.price_step"}, Check: priceStep},
 		{ID: StopPriceSide, Family: familyCollar, Keys: []string{"collar.stop_price_side"}, Check: stopPriceSide},
+
+		maxOrdersPerMinuteRail(),
+		maxNotionalPerMinuteRail(),
+		maxMessagesPerMinuteRail(),
+		maxOrdersPerDayRail(),
+		maxNotionalPerDayRail(),
+		maxDailyLossRail(),
+		maxDrawdownRail(),
+		killSwitchRail(),
+		marketClosedRail(),
+		tradingWindowRail(),
+		duplicateClientOrderIDRail(),
+		duplicateOrderRail(),
+		denialStormRail(),
+		repeatedExecutionRail(),
+		clockSuspectRail(),
 	}
 }
 
@@ -64,14 +92,40 @@ func Run(f *Facts, out *[Count]Finding) {
 	out[13] = minOrderNotional(f)
 	out[14] = maxOrderPctOfEquity(f)
 	out[15] = quantityStep(f)
-	out[16] = limitPriceCollar(f)
-	out[17] = passivePriceCollar(f)
-	out[18] = marketOrderGuard(f)
-	out[19] = quoteStale(f)
-	out[20] = quoteInvalid(f)
-	out[21] = spreadTooWide(f)
-	out[22] = priceStep(f)
-	out[23] = stopPriceSide(f)
+	out[16] = maxPositionQty(f)
+	out[17] = maxPositionNotional(f)
+	out[18] = maxGrossExposure(f)
+	out[19] = maxNetExposure(f)
+	out[20] = maxConcentration(f)
+	out[21] = insufficientBuyingPower(f)
+	out[22] = positionFlip(f)
+	out[23] = maxOpenOrders(f)
+	out[24] = selfCross(f)
+	out[25] = orderInDoubt(f)
+	out[26] = accountUnreconciled(f)
+	out[27] = limitPriceCollar(f)
+	out[28] = passivePriceCollar(f)
+	out[29] = marketOrderGuard(f)
+	out[30] = quoteStale(f)
+	out[31] = quoteInvalid(f)
+	out[32] = spreadTooWide(f)
+	out[33] = priceStep(f)
+	out[34] = stopPriceSide(f)
+	out[35] = maxOrdersPerMinute(f)
+	out[36] = maxNotionalPerMinute(f)
+	out[37] = maxMessagesPerMinute(f)
+	out[38] = maxOrdersPerDay(f)
+	out[39] = maxNotionalPerDay(f)
+	out[40] = maxDailyLoss(f)
+	out[41] = maxDrawdown(f)
+	out[42] = killSwitch(f)
+	out[43] = marketClosed(f)
+	out[44] = tradingWindow(f)
+	out[45] = duplicateClientOrderID(f)
+	out[46] = duplicateOrder(f)
+	out[47] = denialStorm(f)
+	out[48] = repeatedExecution(f)
+	out[49] = clockSuspect(f)
 	if f.Reducing {
 		endTexts(f, out)
 	}

@@ -57,3 +57,61 @@ const (
 	RepeatedExecution      ID = "repeated_execution"
 	ClockSuspect           ID = "clock_suspect"
 )
+
+// fixed is the order of all rails.
+var fixed = [Count]ID{
+	InstrumentUnknown,
+	InstrumentHalted,
+	SymbolNotAllowed,
+	SymbolRestricted,
+	AssetClassNotAllowed,
+	SideNotAllowed,
+	OrderTypeNotAllowed,
+	TimeInForceNotAllowed,
+	ExtendedHoursNotAllowed,
+	FractionalNotAllowed,
+	ShortNotAllowed,
+
+	MaxOrderQty,
+	MaxOrderNotional,
+	MinOrderNotional,
+	MaxOrderPctOfEquity,
+	QuantityStep,
+
+	MaxPositionQty,
+	MaxPositionNotional,
+	MaxGrossExposure,
+	MaxNetExposure,
+	MaxConcentration,
+	InsufficientBuyingPower,
+	PositionFlip,
+	MaxOpenOrders,
+	SelfCross,
+	OrderInDoubt,
+	AccountUnreconciled,
+
+	LimitPriceCollar,
+	PassivePriceCollar,
+	MarketOrderGuard,
+	QuoteStale,
+	QuoteInvalid,
+	SpreadTooWide,
+	PriceStep,
+	StopPriceSide,
+
+	MaxOrdersPerMinute,
+	MaxNotionalPerMinute,
+	MaxMessagesPerMinute,
+	MaxOrdersPerDay,
+	MaxNotionalPerDay,
+	MaxDailyLoss,
+	MaxDrawdown,
+	KillSwitch,
+	MarketClosed,
+	TradingWindow,
+	DuplicateClientOrderID,
+	DuplicateOrder,
+	DenialStorm,
+	RepeatedExecution,
+	ClockSuspect,
+}

@@ -17,7 +17,7 @@ func instrumentUnknown(f *Facts) Finding {
 	switch {
 	case !f.Request.InstrumentKnown:
 		return unknownInstrument("none or several", "The symbol is not exactly one active instrument.")
-	case !foldsTo(f.Intent.Symbol, in.Symbol):
+	case !FoldsTo(f.Intent.Symbol, in.Symbol):
 		return unknownInstrument("another symbol", "The symbol was resolved to an instrument of another symbol.")
 	case !in.Active:
 		return unknownInstrument("not active", "Instrument "+in.Symbol+" is not active.")

@@ -1,8 +1,8 @@
 package rail
 
-// foldsTo reports whether text, its letters a to z made upper case, is symbol byte for
+// FoldsTo reports whether text, its letters a to z made upper case, is symbol byte for
 // byte. Nothing else is folded: look-alikes of other alphabets stay different.
-func foldsTo(text, symbol string) bool {
+func FoldsTo(text, symbol string) bool {
 	if len(text) != len(symbol) || text == "" {
 		return false
 	}
@@ -21,7 +21,7 @@ func foldsTo(text, symbol string) bool {
 // listed reports whether text folds to one of the symbols.
 func listed(symbols []string, text string) bool {
 	for _, symbol := range symbols {
-		if foldsTo(text, symbol) {
+		if FoldsTo(text, symbol) {
 			return true
 		}
 	}

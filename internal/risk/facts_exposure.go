@@ -1,0 +1,217 @@
+package risk
+
+import (
+	"github.com/broker-rails/broker-rails/internal/account"
+	"github.com/broker-rails/broker-rails/internal/money"
+	"github.com/broker-rails/broker-rails/internal/order"
+	"github.com/broker-rails/broker-rails/internal/rail"
+)
+
+// sums are the figures over all holdings. Each is worked out only while it is wanted,
+// which ends when a mark that it needs is not there: a figure is whole or absent.
+type sums struct {
+	wantGross, wantNet, wantEquity, wantShorts bool
+
+	gross  money.Notional // larger of worst long and worst short, at ask
+	long   money.Notional // worst long, shorts negative
+	short  money.Notional // worst short, longs negative
+	equity money.Notional // longs at bid, shorts negative at ask
+	shorts money.Notional // short positions at ask, as a magnitude
+}
+
+// exposureFacts fills exposures and equity, as far as some rail needs them, and then
+// what can be bought.
+func exposureFacts(f *rail.Facts, dates *tradeDates) {
+	p, size, session := f.Figures.Position, f.Figures.Size, &f.Limits.Session
+	s := sums{
+		wantGross:  p.MaxGrossExposure.On,
+		wantNet:    p.MaxNetExposure.On,
+		wantEquity: p.MaxConcentration.On || size.MaxOrderPctOfEquity.On || session.MaxDailyLoss.On || session.MaxDrawdown.On,
+		wantShorts: p.RequireBuyingPower,
+	}
+	s.addOwn(f, dates)
+	s.addOthers(f, dates)
+	f.GrossOK, f.Gross = s.wantGross, s.gross
+	f.NetOK, f.NetLong, f.NetShort = s.wantNet, s.long, s.short
+	if s.wantEquity {
+		f.Equity, f.EquityOK = f.State.Cash.Add(s.equity)
+	}
+	if p.RequireBuyingPower {
+		cashFacts(f, s.shorts, s.wantShorts)
+	}
+}
+
+// addOwn counts the order's own instrument: as exposure what it could come to with the
+// order in, at the higher of risk price and ask; as equity what is held, by its quote,
+// or without a valid one by the last valid one.
+func (s *sums) addOwn(f *rail.Facts, dates *tradeDates) {
+	multiplier := f.Instrument.Multiplier
+	if f.NotionalOK && f.PricingOK {
+		price := money.MaxPrice(f.RiskPrice, f.PricingQuote.Ask)
+		long, ok1 := price.TimesMultiplied(f.WorstLong, multiplier, money.Up)
+		short, ok2 := price.TimesMultiplied(f.WorstShort, multiplier, money.Up)
+		f.Own, f.OwnOK = money.MaxNotional(long, short), ok1 && ok2
+		s.addWorst(long, short)
+	}
+	if !f.OwnOK {
+		s.wantGross, s.wantNet = false, false
+	}
+	h := f.Holding
+	if h == nil || h.Position.IsZero() || !s.wantEquity && !s.wantShorts {
+		return
+	}
+	quote := &f.Quote
+	if last := &f.Request.LastValid; !quote.Valid() && ours(f, last) && dates.recent(last.At) {
+		quote = last
+	}
+	if !quote.Valid() {
+		s.wantEquity, s.wantShorts = false, false
+		return
+	}
+	s.addHeld(h, quote.Bid, quote.Ask)
+}
+
+// addOthers counts all other holdings, each by its mark. Holdings and marks stand in
+// the order of their symbols; a mark out of its place is looked for.
+func (s *sums) addOthers(f *rail.Facts, dates *tradeDates) {
+	holdings, marks, next := f.State.Holdings, f.Request.Marks, 0
+	for i := range holdings {
+		if !s.wantGross && !s.wantNet && !s.wantEquity && !s.wantShorts {
+			return
+		}
+		h := &holdings[i]
+		if h == f.Holding || h.Position.IsZero() && h.OpenBuy.IsZero() && h.OpenSell.IsZero() {
+			continue
+		}
+		if next >= len(marks) || marks[next].Symbol != h.Instrument.Symbol {
+			next = findMark(marks, h.Instrument.Symbol)
+		}
+		if next == len(marks) || !usable(&marks[next], h, f, dates) {
+			s.absent(h)
+			continue
+		}
+		m := &marks[next]
+		next++
+		if s.wantGross || s.wantNet {
+			s.addExposed(h, m.Ask)
+		}
+		if s.wantEquity || s.wantShorts {
+			s.addHeld(h, m.Bid, m.Ask)
+		}
+	}
+}
+
+// findMark returns the place of a symbol's mark, len(marks) if there is none.
+func findMark(marks []rail.Mark, symbol string) int {
+	for i := range marks {
+		if marks[i].Symbol == symbol {
+			return i
+		}
+	}
+	return len(marks)
+}
+
+func usable(m *rail.Mark, h *account.Holding, f *rail.Facts, dates *tradeDates) bool {
+	return m.Bid.IsPositive() && m.Ask.Cmp(m.Bid) >= 0 && dates.recent(m.At) &&
+		h.Instrument.Multiplier.IsPositive() && h.Instrument.Currency == f.Limits.Currency
+}
+
+// absent gives up the figures that need the holding's value.
+func (s *sums) absent(h *account.Holding) {
+	s.wantGross, s.wantNet = false, false
+	if !h.Position.IsZero() {
+		s.wantEquity, s.wantShorts = false, false
+	}
+}
+
+// addExposed counts a holding's exposure: its position at ask, and each open order at
+// the higher of ask and its own risk price.
+func (s *sums) addExposed(h *account.Holding, ask money.Price) {
+	multiplier := h.Instrument.Multiplier
+	long, ok := ask.TimesMultiplied(h.Position, multiplier, money.Up)
+	if len(h.Orders) == 0 && !s.wantNet {
+		// Without orders the larger side is the position's own.
+		if h.Position.IsNegative() {
+			long, ok = ask.TimesMultiplied(h.Position.Neg(), multiplier, money.Up)
+		}
+		s.gross, s.wantGross = add(s.gross, long, ok && s.wantGross)
+		return
+	}
+	short, fine := ask.TimesMultiplied(h.Position.Neg(), multiplier, money.Up)
+	ok = ok && fine
+	for _, o := range h.Orders {
+		value, fine := openValue(h, o, ask)
+		ok = ok && fine
+		if o.Side == order.Sell {
+			short, ok = add(short, value, ok)
+		} else {
+			long, ok = add(long, value, ok)
+		}
+	}
+	if !ok {
+		s.wantGross, s.wantNet = false, false
+		return
+	}
+	s.addWorst(long, short)
+}
+
+func (s *sums) addWorst(long, short money.Notional) {
+	if s.wantGross {
+		s.gross, s.wantGross = add(s.gross, money.MaxNotional(long, short), true)
+	}
+	if s.wantNet {
+		var ok bool
+		s.long, ok = add(s.long, long, true)
+		s.short, s.wantNet = add(s.short, short, ok)
+	}
+}
+
+// openValue is what an open order could add to its side. Of orders that the broker
+// links, one cancelling the other, only the one worth most counts.
+func openValue(h *account.Holding, o *account.Order, ask money.Price) (money.Notional, bool) {
+	value, ok := orderValue(h, o, ask)
+	if o.Group == "" || !ok {
+		return value, ok
+	}
+	before := true
+	for _, other := range h.Orders {
+		if other == o {
+			before = false
+			continue
+		}
+		if other.Group != o.Group || other.Side != o.Side {
+			continue
+		}
+		rival, ok := orderValue(h, other, ask)
+		if !ok {
+			return value, false
+		}
+		if c := rival.Cmp(value); c > 0 || c == 0 && before {
+			return money.Notional{}, true
+		}
+	}
+	return value, true
+}
+
+func orderValue(h *account.Holding, o *account.Order, ask money.Price) (money.Notional, bool) {
+	price := money.MaxPrice(ask, o.RiskPrice)
+	if o.Pending != nil {
+		price = money.MaxPrice(price, o.Pending.Terms.RiskPrice)
+	}
+	return price.TimesMultiplied(o.Remaining(), h.Instrument.Multiplier, money.Up)
+}
+
+// addHeld counts what a position is worth now: longs at bid, shorts at ask.
+func (s *sums) addHeld(h *account.Holding, bid, ask money.Price) {
+	price, short := bid, h.Position.IsNegative()
+	if short {
+		price = ask
+	}
+	value, ok := price.TimesMultiplied(h.Position, h.Instrument.Multiplier, money.Down)
+	if s.wantEquity {
+		s.equity, s.wantEquity = add(s.equity, value, ok)
+	}
+	if s.wantShorts && short {
+		s.shorts, s.wantShorts = add(s.shorts, value.Neg(), ok)
+	}
+}

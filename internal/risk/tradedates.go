@@ -1,0 +1,60 @@
+package risk
+
+import (
+	"time"
+
+	"github.com/broker-rails/broker-rails/internal/market"
+	"github.com/broker-rails/broker-rails/internal/rail"
+)
+
+// tradeDates tells whether an instant is of this or the previous trade date. The start
+// of the previous one is worked out when a mark is old enough to need it.
+type tradeDates struct {
+	now      time.Time
+	session  market.SessionInfo
+	calendar market.Calendar
+	since    time.Time
+}
+
+// surelyRecent is an age at which an instant is on this or the previous local date, and
+// so on this or the previous trade date: the shortest day has 23 hours.
+const surelyRecent = 22 * time.Hour
+
+// closuresMax is more days than an exchange has been closed in a row.
+const closuresMax = 30
+
+// recent reports whether at is of this or the previous trade date, and not further
+// ahead of now than a quote may be.
+func (d *tradeDates) recent(at time.Time) bool {
+	age := d.now.Sub(at)
+	switch {
+	case at.IsZero() || age < -market.QuoteFutureMax:
+		return false
+	case age <= surelyRecent:
+		return true
+	}
+	if d.since.IsZero() {
+		d.since = previousTradeDate(d.session.TradeDate, d.calendar)
+	}
+	return !d.since.IsZero() && !at.Before(d.since)
+}
+
+// previousTradeDate is the instant at which the trade date before date starts; the zero
+// time if there is none.
+func previousTradeDate(date market.TradeDate, c market.Calendar) time.Time {
+	for range closuresMax {
+		date = date.AddDays(-1)
+		start := market.FromNewYork(date, 0)
+		if start.IsZero() {
+			return time.Time{}
+		}
+		if market.Session(start, c).TradeDate == date {
+			return start
+		}
+	}
+	return time.Time{}
+}
+
+func tradeDatesOf(f *rail.Facts) tradeDates {
+	return tradeDates{now: f.Request.Now, session: f.Session, calendar: f.Calendar}
+}
