@@ -64,30 +64,33 @@ func (f *Facts) metOrder() met {
 		if o.Side == f.Intent.Side {
 			continue
 		}
-		m.add(f, o, &o.Terms)
+		m = m.with(f, o, &o.Terms)
 		if o.Pending != nil {
-			m.add(f, o, &o.Pending.Terms)
+			m = m.with(f, o, &o.Pending.Terms)
 		}
 	}
 	return m
 }
 
-func (m *met) add(f *Facts, o *account.Order, terms *account.Terms) {
+// with returns m with one more order. It works on values, so that what the facts point
+// to need not leave the caller's stack.
+func (m met) with(f *Facts, o *account.Order, terms *account.Terms) met {
 	switch f.meets(terms, o.Side) {
 	case crossesNot:
-		return
+		return m
 	case crossesUnknown:
 		m.unknown = true
-		return
+		return m
 	}
 	if !terms.Type.HasLimit() {
 		m.order, m.market = o, true
-		return
+		return m
 	}
 	better := m.order == nil || !marketable(o.Side, m.price, terms.LimitPrice)
 	if better && !m.market {
 		m.order, m.price = o, terms.LimitPrice
 	}
+	return m
 }
 
 // crossing is whether two orders could trade with each other. The zero value is

@@ -19,50 +19,50 @@ func Decide(s *account.State, doc *limits.Document, req *rail.Request, cal marke
 		d.refuse(r)
 		return d
 	}
+	session := market.Session(req.Now, cal)
 	f := rail.Facts{
 		Request: req, State: s, Limits: doc, Intent: &req.Intent, Instrument: req.Instrument,
-		Session: market.Session(req.Now, cal), Calendar: cal, Mode: min(s.Mode, req.ControlMode),
+		Session: session, Calendar: cal, Mode: min(s.Mode, req.ControlMode),
 	}
-	d.Mode, d.Session = f.Mode, f.Session
-	var merged order.Intent
+	d.Mode, d.Session = f.Mode, session
 	if req.Intent.Action != order.ActionNew {
 		f.Target = s.Order(req.Intent.Target)
 		if r := checkTarget(&req.Intent, f.Target); r.found() {
 			d.refuse(r)
 			return d
 		}
-	}
-	switch req.Intent.Action {
-	case order.ActionCancel:
-		decideCancel(&f, &d)
-		return d
-	case order.ActionReplace:
-		merged = resulting(req.Intent, f.Target)
+		merged := resulting(req.Intent, f.Target)
 		f.Intent = &merged
 	}
-	if r := checkTerms(f.Intent); r.found() {
-		d.refuse(r)
-		return d
-	}
+	// From here on f holds pointers to this frame: a function that stored what f points
+	// to would move it to the heap.
 	symbol := f.Intent.Symbol
 	if req.InstrumentKnown && rail.FoldsTo(symbol, req.Instrument.Symbol) {
 		symbol = req.Instrument.Symbol
 	}
 	figures := doc.For(symbol)
 	f.Figures, f.Holding = &figures, s.Holding(symbol)
-	decideOrder(&f, &d)
+	if req.Intent.Action == order.ActionCancel {
+		decideCancel(&f, &d)
+		return d
+	}
+	if r := checkTerms(f.Intent); r.found() {
+		d.refuse(r)
+		return d
+	}
+	decideOrder(&f, req, &d)
 	return d
 }
 
 // decideOrder judges a new order or a replace.
-func decideOrder(f *rail.Facts, d *Decision) {
+func decideOrder(f *rail.Facts, req *rail.Request, d *Decision) {
 	var c change
 	if !positionFacts(f, &c) {
 		d.refuse(refusal{ConflictingFields, "The quantity is below what is filled, or out of range with what is open."})
 		return
 	}
 	dates := tradeDatesOf(f)
-	quoteFacts(f, &dates)
+	quoteFacts(f, req, &dates)
 	priceFacts(f, &c)
 	cost := costFacts(f, &c)
 	exposureFacts(f, &dates)
@@ -75,7 +75,7 @@ func decideOrder(f *rail.Facts, d *Decision) {
 	d.Increment, d.IncrementNotional = f.Increment, f.IncrementNotional
 	d.Equity, d.EquityOK = f.Equity, f.EquityOK
 	switch {
-	case f.Request.LimitsInvalid && !exits:
+	case req.LimitsInvalid && !exits:
 		d.soften(refusal{LimitsInvalid, "The newest limits are not valid; until they are only reducing orders pass."})
 	case d.Verdict == Allowed && !(f.NotionalOK && f.CostOK):
 		d.soften(refusal{InternalFault, "The order cannot be valued."})
@@ -84,7 +84,7 @@ func decideOrder(f *rail.Facts, d *Decision) {
 	if d.Verdict == Allowed {
 		d.Reservation = Reservation{
 			Bucket: bucketOf(exits), Cost: cost, Notional: f.IncrementNotional, Price: f.RiskPrice,
-			Quantity: f.Intent.Quantity, Atomic: f.Target != nil && f.Request.AtomicReplace,
+			Quantity: f.Intent.Quantity, Atomic: f.Target != nil && req.AtomicReplace,
 		}
 	}
 	d.Effects = rail.Effects(f, d.Verdict == Denied)
@@ -101,10 +101,6 @@ func (d *Decision) soften(r refusal) {
 // decideCancel judges a cancel: only its bucket of messages can refuse it, also while
 // the account is halted.
 func decideCancel(f *rail.Facts, d *Decision) {
-	merged := resulting(*f.Intent, f.Target)
-	f.Intent = &merged
-	figures := f.Limits.For(f.Target.Symbol)
-	f.Figures, f.Holding = &figures, f.State.Holding(f.Target.Symbol)
 	rail.RunCancel(f, &d.Findings)
 	d.Verdict, d.Passes, d.Off = combine(d.Findings[:])
 	d.Reservation.Bucket = journal.BucketExit

@@ -8,18 +8,19 @@ import (
 )
 
 // quoteFacts picks the quote that prices and collars the order. A quote of another
-// symbol or currency is no quote.
-func quoteFacts(f *rail.Facts, dates *tradeDates) {
-	if ours(f, &f.Request.Quote) {
-		f.Quote = f.Request.Quote
+// symbol or currency is no quote. The request comes apart from the facts, so that
+// copying from it keeps what the facts point to on the caller's stack.
+func quoteFacts(f *rail.Facts, req *rail.Request, dates *tradeDates) {
+	if ours(f, &req.Quote) {
+		f.Quote = req.Quote
 	}
 	valid := f.Quote.Valid()
 	f.QuoteFresh = valid
 	if age := f.Figures.Collar.MaxQuoteAge; age.On {
-		f.QuoteFresh = valid && f.Quote.FreshAt(f.Request.Now, age.Value)
+		f.QuoteFresh = valid && f.Quote.FreshAt(req.Now, age.Value)
 	}
 	exits := f.Reducing || f.LowersOnly
-	switch last := &f.Request.LastValid; {
+	switch last := &req.LastValid; {
 	case f.QuoteFresh, valid && !exits:
 		f.PricingQuote, f.PricingOK = f.Quote, true
 	case exits && ours(f, last) && last.Valid() && dates.recent(last.At):
