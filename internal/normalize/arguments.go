@@ -98,6 +98,9 @@ func unknownProblem(known []string, field string) string {
 			return "an argument is not known; names are lower case, as in " + k
 		}
 	}
+	if len(known) == 0 {
+		return "an argument is not known; this tool has none"
+	}
 	return "an argument is not known; known are " + strings.Join(known, ", ")
 }
 
