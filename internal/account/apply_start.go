@@ -2,7 +2,6 @@ package account
 
 import (
 	"github.com/broker-rails/broker-rails/internal/journal"
-	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/money"
 )
 
@@ -80,9 +79,8 @@ func (st *step) open() error {
 	if err != nil {
 		return err
 	}
-	date, err := market.ParseTradeDate(body.TradeDate)
 	switch {
-	case err != nil || date != st.date:
+	case !st.moveTo(body.TradeDate):
 		return broken("open is not of this trade date")
 	case st.day.HasOpen:
 		return broken("equity at open was captured before")
@@ -101,11 +99,10 @@ func (st *step) latch() error {
 	if err != nil {
 		return err
 	}
-	date, err := market.ParseTradeDate(body.TradeDate)
 	switch {
 	case body.Rail != journal.LatchDailyLoss:
 		return broken("latch of an unknown rail")
-	case err != nil || date != st.date:
+	case !st.moveTo(body.TradeDate):
 		return broken("latch is not of this trade date")
 	}
 	st.day.LossLatched = true

@@ -8,9 +8,27 @@ import (
 )
 
 // TradeDateAt returns the trade date that figures at now belong to: the exchange's, by
-// the calendar as shipped, so that a journal alone gives it.
+// the calendar as shipped, so that a journal alone gives it. It is never before the date
+// of the newest entry. Where an operator's calendar closes a day that the shipped one
+// has open, an open or latch entry names the later date and moves the figures there.
 func (s *State) TradeDateAt(now time.Time) market.TradeDate {
-	return market.Session(now, s.side.calendar).TradeDate
+	return max(market.Session(now, s.side.calendar).TradeDate, s.Day.Date)
+}
+
+// daysAheadMax is how far an entry may name a trade date after the one of its time: more
+// than any run of closed days.
+const daysAheadMax = 14
+
+// moveTo makes the named date the step's, if that is its own or a little later.
+func (st *step) moveTo(text string) bool {
+	date, err := market.ParseTradeDate(text)
+	if err != nil || date < st.date || date > st.date.AddDays(daysAheadMax) {
+		return false
+	}
+	if date > st.date {
+		st.date, st.day = date, Day{Date: date}
+	}
+	return true
 }
 
 // DayAt returns the figures of the trade date at now: the state's own, or those of a

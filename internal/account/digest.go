@@ -16,11 +16,11 @@ func (s *State) Digest() [32]byte {
 	var buf [8192]byte
 	w := wire{b: append(buf[:0], digestDomain...)}
 	w.header(s)
-	w.number(ptr(len(s.Holdings)))
+	w.b = binary.BigEndian.AppendUint64(w.b, uint64(len(s.Holdings)))
 	for i := range s.Holdings {
 		w.holding(&s.Holdings[i])
 	}
-	w.number(ptr(len(s.Orders)))
+	w.b = binary.BigEndian.AppendUint64(w.b, uint64(len(s.Orders)))
 	for _, o := range s.Orders {
 		w.order(o)
 	}
@@ -34,8 +34,6 @@ func (s *State) Digest() [32]byte {
 	w.b = append(w.b, s.ids.mixed[:]...)
 	return sha256.Sum256(w.b)
 }
-
-func ptr(n int) *int { return &n }
 
 // windows lists the windows in the order in which they are written.
 func (s *State) windows() [7]*Window {

@@ -55,14 +55,14 @@ func Restore(b []byte) (*State, error) {
 func (w *wire) state(s *State) {
 	w.header(s)
 	w.text(&s.LimitsText)
-	list(w, &s.Holdings, 100, (*wire).holding)
+	list(w, &s.Holdings, 16, (*wire).holding)
 	w.orders(s)
 	for _, win := range s.windows() {
 		w.window(win)
 	}
-	list(w, &s.Recent, 60, (*wire).twin)
-	list(w, &s.side.ended, 60, (*wire).ended)
-	list(w, &s.side.realized, 24, func(w *wire, p *symbolProfit) {
+	list(w, &s.Recent, 9, (*wire).twin)
+	list(w, &s.side.ended, 11, (*wire).ended)
+	list(w, &s.side.realized, 2, func(w *wire, p *symbolProfit) {
 		w.text(&p.symbol)
 		w.notional(&p.profit)
 	})
@@ -81,7 +81,7 @@ func list[T any](w *wire, items *[]T, least int, each func(*wire, *T)) {
 }
 
 func (w *wire) orders(s *State) {
-	n := w.count(len(s.Orders), 300)
+	n := w.count(len(s.Orders), 40)
 	for i := range n {
 		if w.reading {
 			s.Orders = append(s.Orders, new(Order))
@@ -93,7 +93,7 @@ func (w *wire) orders(s *State) {
 // window keeps the live items, counted from zero.
 func (w *wire) window(win *Window) {
 	live := win.items[win.head:]
-	n := w.count(len(live), 32)
+	n := w.count(len(live), 3)
 	if !w.reading {
 		before := win.base
 		for i := range live {
@@ -136,7 +136,7 @@ func (w *wire) ended(e *ended) {
 
 // ids writes the keys in the order in which they came, grouped by their date.
 func (w *wire) ids(ids *idSet) {
-	n := w.count(len(ids.clientOrder), 16+16+8)
+	n := w.count(len(ids.clientOrder), 16+16+1)
 	if w.reading && n > 0 {
 		ids.clients = make(map[idKey]clientRecord, n)
 		ids.clientOrder = make([]agedKey, 0, n)

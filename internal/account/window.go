@@ -152,6 +152,12 @@ func mixItem(it *item, before totals) uint64 {
 	return m
 }
 
+// Buckets, as journal names them.
+const (
+	BucketOpen = journal.BucketOpen
+	BucketExit = journal.BucketExit
+)
+
 // Bucketed is a one-minute window with a bucket for opening and one for exits, so that
 // opens cannot starve exits.
 type Bucketed struct {
@@ -159,8 +165,8 @@ type Bucketed struct {
 	Exit Window
 }
 
-// Count returns how many of the bucket, journal.BucketOpen or BucketExit, lie in the
-// minute up to now. Any other bucket counts both.
+// Count returns how many of the bucket, BucketOpen or BucketExit, lie in the
+// minute up to now. Any other text counts both.
 func (b *Bucketed) Count(now time.Time, bucket string) int {
 	switch bucket {
 	case journal.BucketOpen:

@@ -118,7 +118,7 @@ func (w *wire) twin(t *Twin) {
 
 func (w *wire) reconciled(r *Reconciled) {
 	w.instant(&r.At)
-	n := w.count(len(r.Differences), 2*16+8)
+	n := w.count(len(r.Differences), 3)
 	if w.reading && n > 0 {
 		r.Differences = make([]journal.Difference, n)
 	}
