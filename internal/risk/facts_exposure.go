@@ -68,7 +68,16 @@ func (s *sums) addOwn(f *rail.Facts, dates *tradeDates) {
 		s.wantEquity, s.wantShorts = false, false
 		return
 	}
-	s.addHeld(h, quote.Bid, quote.Ask)
+	price, short := quote.Bid, h.Position.IsNegative()
+	if short {
+		price = quote.Ask
+	}
+	value, ok := price.TimesMultiplied(h.Position, h.Instrument.Multiplier, money.Down)
+	if !ok {
+		s.wantEquity, s.wantShorts = false, false
+		return
+	}
+	s.addHeld(value, short)
 }
 
 // addOthers counts all other holdings, each by its mark. Holdings and marks stand in
@@ -90,14 +99,29 @@ func (s *sums) addOthers(f *rail.Facts, dates *tradeDates) {
 			s.absent(h)
 			continue
 		}
-		m := &marks[next]
+		s.addOther(h, &marks[next])
 		next++
-		if s.wantGross || s.wantNet {
-			s.addExposed(h, m.Ask)
-		}
-		if s.wantEquity || s.wantShorts {
-			s.addHeld(h, m.Bid, m.Ask)
-		}
+	}
+}
+
+// addOther counts one holding by its mark: as exposure at ask, and as equity.
+func (s *sums) addOther(h *account.Holding, m *rail.Mark) {
+	down, up, ok := m.Ask.TimesBetween(h.Position, h.Instrument.Multiplier)
+	if !ok {
+		s.absent(h)
+		return
+	}
+	if s.wantGross || s.wantNet {
+		// What counts for shorts is the opposite of what counts for longs, rounded up.
+		s.addExposed(h, m.Ask, up, down.Neg())
+	}
+	switch {
+	case h.Position.IsNegative():
+		s.addHeld(down, true)
+	case s.wantEquity:
+		value, ok := m.Bid.TimesMultiplied(h.Position, h.Instrument.Multiplier, money.Down)
+		s.wantEquity = ok
+		s.addHeld(value, false)
 	}
 }
 
@@ -124,21 +148,10 @@ func (s *sums) absent(h *account.Holding) {
 	}
 }
 
-// addExposed counts a holding's exposure: its position at ask, and each open order at
-// the higher of ask and its own risk price.
-func (s *sums) addExposed(h *account.Holding, ask money.Price) {
-	multiplier := h.Instrument.Multiplier
-	long, ok := ask.TimesMultiplied(h.Position, multiplier, money.Up)
-	if len(h.Orders) == 0 && !s.wantNet {
-		// Without orders the larger side is the position's own.
-		if h.Position.IsNegative() {
-			long, ok = ask.TimesMultiplied(h.Position.Neg(), multiplier, money.Up)
-		}
-		s.gross, s.wantGross = add(s.gross, long, ok && s.wantGross)
-		return
-	}
-	short, fine := ask.TimesMultiplied(h.Position.Neg(), multiplier, money.Up)
-	ok = ok && fine
+// addExposed counts a holding's exposure: what its position is worth as a long and as a
+// short, and each open order at the higher of ask and its own risk price.
+func (s *sums) addExposed(h *account.Holding, ask money.Price, long, short money.Notional) {
+	ok := true
 	for _, o := range h.Orders {
 		value, fine := openValue(h, o, ask)
 		ok = ok && fine
@@ -157,12 +170,13 @@ func (s *sums) addExposed(h *account.Holding, ask money.Price) {
 
 func (s *sums) addWorst(long, short money.Notional) {
 	if s.wantGross {
-		s.gross, s.wantGross = add(s.gross, money.MaxNotional(long, short), true)
+		s.gross, s.wantGross = s.gross.Add(money.MaxNotional(long, short))
 	}
 	if s.wantNet {
 		var ok bool
-		s.long, ok = add(s.long, long, true)
-		s.short, s.wantNet = add(s.short, short, ok)
+		s.long, s.wantNet = s.long.Add(long)
+		s.short, ok = s.short.Add(short)
+		s.wantNet = s.wantNet && ok
 	}
 }
 
@@ -201,17 +215,12 @@ func orderValue(h *account.Holding, o *account.Order, ask money.Price) (money.No
 	return price.TimesMultiplied(o.Remaining(), h.Instrument.Multiplier, money.Up)
 }
 
-// addHeld counts what a position is worth now: longs at bid, shorts at ask.
-func (s *sums) addHeld(h *account.Holding, bid, ask money.Price) {
-	price, short := bid, h.Position.IsNegative()
-	if short {
-		price = ask
-	}
-	value, ok := price.TimesMultiplied(h.Position, h.Instrument.Multiplier, money.Down)
+// addHeld counts what a position is worth now: longs at bid, shorts at ask and negative.
+func (s *sums) addHeld(value money.Notional, short bool) {
 	if s.wantEquity {
-		s.equity, s.wantEquity = add(s.equity, value, ok)
+		s.equity, s.wantEquity = s.equity.Add(value)
 	}
 	if s.wantShorts && short {
-		s.shorts, s.wantShorts = add(s.shorts, value.Neg(), ok)
+		s.shorts, s.wantShorts = s.shorts.Sub(value)
 	}
 }
