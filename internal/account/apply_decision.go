@@ -181,7 +181,7 @@ func (st *step) allowReplace(d *journal.Decision) error {
 	if _, ok := o.Quantity.Add(terms.Quantity); !ok {
 		return errOutOfRange
 	}
-	c, err := s.planChange(o, next, false)
+	c, err := s.planChange(o, next, "")
 	if err != nil {
 		return err
 	}

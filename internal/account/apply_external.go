@@ -76,7 +76,7 @@ func (st *step) externalEnd(end *journal.ExternalEnd) (func(), error) {
 	if o == nil {
 		return func() {}, nil
 	}
-	c, err := st.state.planChange(o, *o, true)
+	c, err := st.state.planChange(o, *o, end.Result)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (st *step) externalFill(f *journal.ExternalFill) (func(), error) {
 			return nil, errOutOfRange
 		}
 		p.open = true
-		if p.change, err = st.state.planChange(o, next, false); err != nil {
+		if p.change, err = st.state.planChange(o, next, ""); err != nil {
 			return nil, err
 		}
 	}
@@ -132,7 +132,7 @@ func (st *step) externalOrder(b *journal.BrokerOrder) (func(), error) {
 			next.Terms.Cost = money.MaxNotional(o.Cost, fresh.Cost)
 			next.Terms.RiskPrice = money.MaxPrice(o.RiskPrice, fresh.RiskPrice)
 		}
-		c, err := s.planChange(o, next, false)
+		c, err := s.planChange(o, next, "")
 		if err != nil {
 			return nil, err
 		}

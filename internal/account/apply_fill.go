@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/money"
 )
 
 func (st *step) fill() error {
@@ -38,6 +39,8 @@ type filling struct {
 	booking booking
 	change  change // of the order, if it is open
 	open    bool
+	late    uint64 // seq of the order, if it is not
+	filled  money.Quantity
 }
 
 // planFill works out a fill. It is booked also beyond the order's quantity and after
@@ -45,6 +48,7 @@ type filling struct {
 func (st *step) planFill(f *journal.Fill) (filling, error) {
 	var p filling
 	var err error
+	ok := true
 	s := st.state
 	x := execution{quantity: f.Quantity, price: f.Price, fees: f.Fees, ours: true}
 	o := s.Order(f.OrderID)
@@ -62,26 +66,33 @@ func (st *step) planFill(f *journal.Fill) (filling, error) {
 		if e == nil {
 			return p, ErrUnknownOrder
 		}
-		x.instrument, x.side = e.instrument, e.side
+		x.instrument, x.side, p.late = e.instrument, e.side, e.seq
+		p.filled, ok = e.filled.Add(f.Quantity)
+	}
+	if !ok {
+		return p, errOutOfRange
 	}
 	if p.booking, err = st.book(&x); err != nil || o == nil {
 		return p, err
 	}
 	next := *o
-	filled, ok := o.Filled.Add(f.Quantity)
-	if !ok {
+	if next.Filled, ok = o.Filled.Add(f.Quantity); !ok {
 		return p, errOutOfRange
 	}
 	// An execution proves that the order is at the broker.
-	next.Filled, next.Stage = filled, Working
+	next.Stage = Working
 	p.open = true
-	p.change, err = s.planChange(o, next, false)
+	p.change, err = s.planChange(o, next, "")
 	return p, err
 }
 
 func (st *step) makeFill(p *filling) {
 	if p.open {
 		st.make(&p.change)
+	}
+	// Asked for again: a new trade date may have moved what is remembered.
+	if e := st.state.side.findEnded(p.late); e != nil {
+		e.filled = p.filled
 	}
 	st.post(&p.booking)
 	st.state.dropIfEmpty(p.booking.instrument.Symbol)

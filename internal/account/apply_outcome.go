@@ -16,7 +16,7 @@ func (st *step) outcome() error {
 	}
 	o, asked := s.asked(out)
 	var next Order
-	ended := false
+	var ended string // why the order has ended by this, if it has
 	if o != nil {
 		next = *o
 	}
@@ -33,7 +33,9 @@ func (st *step) outcome() error {
 		if o == nil {
 			break
 		}
-		ended = endOrder(&next)
+		if endOrder(&next) {
+			ended = out.Result
+		}
 	default:
 		return broken("result is not known")
 	}
@@ -94,8 +96,8 @@ func (o *Order) askedBy(seq uint64) asked {
 	return askedNothing
 }
 
-// answer changes the order by the answer to what was asked, and says if it has ended.
-func (st *step) answer(o *Order, what asked, out *journal.Outcome) (ended bool, err error) {
+// answer changes the order by the answer to what was asked, and says why it has ended if it has.
+func (st *step) answer(o *Order, what asked, out *journal.Outcome) (ended string, err error) {
 	switch what {
 	case askedOrder:
 		return st.answerOrder(o, out)
@@ -110,10 +112,10 @@ func (st *step) answer(o *Order, what asked, out *journal.Outcome) (ended bool, 
 		}
 		// Accepted proves that the cancel was taken, not that the order has ended.
 	}
-	return false, nil
+	return "", nil
 }
 
-func (st *step) answerOrder(o *Order, out *journal.Outcome) (ended bool, err error) {
+func (st *step) answerOrder(o *Order, out *journal.Outcome) (ended string, err error) {
 	switch out.Result {
 	case journal.ResultAccepted:
 		o.Stage = Working
@@ -121,19 +123,19 @@ func (st *step) answerOrder(o *Order, out *journal.Outcome) (ended bool, err err
 			o.BrokerID = out.BrokerID
 		}
 	case journal.ResultRejected:
-		return true, nil
+		return out.Result, nil
 	case journal.ResultNotSent:
 		if o.Stage == Working {
-			return false, broken("not sent, but the broker has it")
+			return "", broken("not sent, but the broker has it")
 		}
-		return true, nil
+		return out.Result, nil
 	case journal.ResultInDoubt:
 		// What is proved to be at the broker is not in doubt for want of one reply.
 		if o.Stage == Reserved {
 			o.Stage, o.DoubtAt = Doubtful, st.at
 		}
 	}
-	return false, nil
+	return "", nil
 }
 
 func (st *step) answerReplace(o *Order, out *journal.Outcome) {

@@ -137,18 +137,19 @@ func (st *step) resolve(r *journal.Resolution) (func(), error) {
 		return func() {}, nil
 	}
 	placed := r.Result == journal.ResolvedPlaced
-	next, ended := *o, false
+	next, ended := *o, ""
+	if !placed {
+		ended = r.Result
+	}
 	switch {
 	case o.Stage != Working:
-		next.Stage, ended = Working, !placed
+		next.Stage = Working
 	case o.Pending != nil && placed:
 		next.takePending()
 	case o.Pending != nil:
-		next.Pending = nil
+		next.Pending, ended = nil, ""
 	case o.Canceling != nil && placed:
 		next.Canceling = nil
-	default:
-		ended = !placed
 	}
 	if placed && r.BrokerID != "" {
 		next.BrokerID = r.BrokerID

@@ -117,16 +117,22 @@ type change struct {
 	order     *Order
 	next      Order
 	gone      bool
+	status    string         // why it is gone
 	buy, sell money.Quantity // of its holding, after it
 }
 
 // planChange works out what an order's change does to its holding. An order that has
 // nothing left to fill is gone.
-func (s *State) planChange(o *Order, next Order, ended bool) (change, error) {
-	c := change{order: o, next: next, gone: ended || next.Remaining().IsZero()}
+//
+// ended says why the order has ended otherwise, and is empty if it has not.
+func (s *State) planChange(o *Order, next Order, ended string) (change, error) {
 	remaining := next.Remaining()
+	c := change{order: o, next: next, gone: ended != "" || remaining.IsZero(), status: ended}
 	if c.gone {
 		remaining = money.Quantity{}
+		if ended == "" {
+			c.status = StatusFilled
+		}
 	}
 	h := s.Holding(o.Symbol)
 	if h == nil {
@@ -153,8 +159,9 @@ func (st *step) make(c *change) {
 	delete(s.side.bySeq, c.order.ID)
 	if !c.order.External {
 		s.side.remember(ended{
-			seq: c.order.Seq, clientOrderID: c.order.ClientOrderID, instrument: h.Instrument,
-			side: c.order.Side, date: st.date,
+			seq: c.order.Seq, clientOrderID: c.order.ClientOrderID, brokerID: c.order.BrokerID,
+			instrument: h.Instrument, side: c.order.Side, quantity: c.order.Quantity,
+			filled: c.order.Filled, status: c.status, date: st.date,
 		})
 	}
 }
@@ -198,12 +205,42 @@ func (s *State) planOrder(o *Order) (buy, sell money.Quantity, err error) {
 	return buy, sell, nil
 }
 
-// ended is what a late fill needs of an order that is no longer open.
+// StatusFilled is the status of an order that filled up. The others are results of an
+// outcome, or of a resolution.
+const StatusFilled = "filled"
+
+// EndedOrder is an order of ours that is no longer open.
+type EndedOrder struct {
+	OrderID  string
+	BrokerID string
+	Quantity money.Quantity // the total as it last was
+	Filled   money.Quantity // late fills included
+	Status   string
+}
+
+// Ended returns an order that ended on this trade date or the one before, if it is
+// among the last EndedMax.
+func (s *State) Ended(orderID string) (EndedOrder, bool) {
+	e := s.endedOrder(orderID)
+	if e == nil {
+		return EndedOrder{}, false
+	}
+	return EndedOrder{
+		OrderID: orderID, BrokerID: e.brokerID, Quantity: e.quantity, Filled: e.filled, Status: e.status,
+	}, true
+}
+
+// ended is what is kept of an order that is no longer open: what a late fill needs,
+// and what an agent that asks again is told.
 type ended struct {
 	seq           uint64
 	clientOrderID string
+	brokerID      string
 	instrument    order.Instrument
 	side          order.Side
+	quantity      money.Quantity
+	filled        money.Quantity
+	status        string
 	date          tradeDate
 }
 
@@ -215,7 +252,11 @@ func (c *sidecar) remember(e ended) {
 	c.ended = append(c.ended, e)
 }
 
+// findEnded returns the order that the decision made, if it is remembered.
 func (c *sidecar) findEnded(seq uint64) *ended {
+	if seq == 0 {
+		return nil
+	}
 	for i := len(c.ended) - 1; i >= 0; i-- {
 		if c.ended[i].seq == seq {
 			return &c.ended[i]

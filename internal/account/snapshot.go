@@ -61,7 +61,7 @@ func (w *wire) state(s *State) {
 		w.window(win)
 	}
 	list(w, &s.Recent, 9, (*wire).twin)
-	list(w, &s.side.ended, 11, (*wire).ended)
+	list(w, &s.side.ended, 15, (*wire).ended)
 	list(w, &s.side.realized, 2, func(w *wire, p *symbolProfit) {
 		w.text(&p.symbol)
 		w.notional(&p.profit)
@@ -129,8 +129,12 @@ func (w *wire) window(win *Window) {
 func (w *wire) ended(e *ended) {
 	w.u64(&e.seq)
 	w.text(&e.clientOrderID)
+	w.text(&e.brokerID)
 	w.instrument(&e.instrument)
 	w.u8((*uint8)(&e.side))
+	w.quantity(&e.quantity)
+	w.quantity(&e.filled)
+	w.text(&e.status)
 	w.date(&e.date)
 }
 

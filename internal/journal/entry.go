@@ -343,8 +343,8 @@ type Reconcile struct {
 	Order       *Resolution    `json:"order,omitzero"`       // a person's or a lookup's finding about one order
 	Positions   []Holding      `json:"positions,omitzero"`   // sorted by symbol
 	Reason      string         `json:"reason,omitzero"`      // of an operator who adopts
-	Whole       bool           `json:"whole"`                // positions, cash and orders were all read
 	Who         string         `json:"who,omitzero"`
+	Whole       bool           `json:"whole"` // positions, cash and orders were all read
 }
 
 // Holding is a position as the broker shows it. Cost and Instrument matter when the
