@@ -62,11 +62,11 @@ type eventBatch struct {
 	drafts []draft
 	filled map[string]money.Quantity // by order id, in this batch
 	ended  map[string]bool
-	seen   map[string]bool // event and execution ids, in this batch
+	seen   map[string]bool // ids of this batch
 }
 
 func (b *eventBatch) add(e *Event) {
-	id, open, ours := b.gate.state.FindClientOrder(e.ClientOrderID)
+	id, open, ours := b.gate.ours(e.ClientOrderID)
 	switch e.Kind {
 	case EventFill:
 		b.fill(e, id, open, ours)
@@ -93,11 +93,22 @@ func (b *eventBatch) add(e *Event) {
 	}
 }
 
+// ours finds the order that was sent under a client order id; open is nil once it ended.
+// The caller holds mu.
+func (g *Gate) ours(clientOrderID string) (id string, open *account.Order, ok bool) {
+	id, ok = g.state.OrderIDFor(clientOrderID)
+	if !ok {
+		return "", nil, false
+	}
+	return id, g.state.Order(id), true
+}
+
 func (b *eventBatch) fill(e *Event, id string, open *account.Order, ours bool) {
 	x := &e.Fill
-	if !b.new(x.ID) {
+	if b.seen[x.ID] || (ours && b.gate.state.SeenExecution(x.ID)) || (!ours && b.gate.state.SeenEvent(x.ID)) {
 		return
 	}
+	b.seen[x.ID] = true
 	if !ours {
 		b.external(journal.External{Cursor: e.Cursor, ID: x.ID, Fill: &journal.ExternalFill{
 			BrokerID: e.BrokerID, Fees: x.Fees, Instrument: e.Instrument, Price: x.Price, Quantity: x.Quantity, Side: e.Side,
@@ -150,9 +161,9 @@ func endResult(word string) string {
 	return journal.ResultCanceled
 }
 
-// new reports whether an id has not been applied yet, and remembers it.
+// new reports whether an event from outside has not been applied yet, and remembers it.
 func (b *eventBatch) new(id string) bool {
-	if b.seen[id] || b.gate.state.SeenExecution(id) {
+	if b.seen[id] || b.gate.state.SeenEvent(id) {
 		return false
 	}
 	b.seen[id] = true

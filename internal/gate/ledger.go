@@ -36,7 +36,7 @@ func (g *Gate) load(ctx context.Context) error {
 
 // restore returns the state of a snapshot that stands on the journal, or a fresh one.
 func (g *Gate) restore(ctx context.Context) *account.State {
-	fresh := account.New(g.cfg.Account, g.cfg.Calendar)
+	fresh := account.New(g.cfg.Account)
 	snapshots := g.cfg.Store.Snapshots()
 	if snapshots == nil {
 		return fresh
@@ -45,7 +45,7 @@ func (g *Gate) restore(ctx context.Context) *account.State {
 	if err != nil || text == nil {
 		return fresh
 	}
-	state, err := account.Restore(text, g.cfg.Calendar)
+	state, err := account.Restore(text)
 	if err != nil || state.Account != g.cfg.Account || state.Seq != at.Seq || state.Head != at.Hash {
 		g.log.Warn("snapshot not used", "account", g.cfg.Account, "error", err)
 		return fresh

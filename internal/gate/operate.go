@@ -31,7 +31,7 @@ func Create(ctx context.Context, cfg Config, body journal.Genesis) error {
 	if err != nil {
 		return err
 	}
-	if err := account.New(cfg.Account, cfg.Calendar).Apply(text, hash); err != nil {
+	if err := account.New(cfg.Account).Apply(text, hash); err != nil {
 		return fmt.Errorf("genesis of %s: %w", cfg.Account, err)
 	}
 	return cfg.Store.Append(ctx, &Batch{

@@ -193,7 +193,7 @@ func (g *Gate) foreignOrders(seen *BrokerAccount, out *Reconciliation) []draft {
 	for i := range seen.Orders {
 		o := &seen.Orders[i]
 		open["ext/"+o.BrokerID] = true
-		if _, _, ours := g.state.FindClientOrder(o.ClientOrderID); ours {
+		if _, _, ours := g.ours(o.ClientOrderID); ours {
 			continue
 		}
 		out.External++
@@ -201,7 +201,7 @@ func (g *Gate) foreignOrders(seen *BrokerAccount, out *Reconciliation) []draft {
 			continue
 		}
 		id := "order/" + o.BrokerID
-		if !g.state.SeenExecution(id) {
+		if !g.state.SeenEvent(id) {
 			drafts = append(drafts, draft{journal.KindExternal, journal.External{ID: id, Order: o}})
 		}
 	}

@@ -1,0 +1,292 @@
+package audit
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/broker-rails/broker-rails/internal/account"
+	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/limits"
+	"github.com/broker-rails/broker-rails/internal/market"
+	"github.com/broker-rails/broker-rails/internal/record"
+	"github.com/broker-rails/broker-rails/internal/risk"
+)
+
+// Item is one entry as a journal holds it. Stored is the hash that the store keeps
+// beside the bytes; zero when there is none.
+type Item struct {
+	Account string
+	Bytes   []byte
+	Stored  journal.Hash
+}
+
+// Source calls each with every entry of a journal in commit order.
+type Source func(ctx context.Context, each func(Item) error) error
+
+// Question is what a failure answers with no.
+type Question string
+
+// Questions.
+const (
+	Integrity Question = "integrity" // intact and in order
+	Fold      Question = "fold"      // the entries fold
+	Verdict   Question = "verdict"   // risk.Decide gives the recorded verdict again
+)
+
+// Failure is the first entry of an account that fails, and what was expected.
+type Failure struct {
+	Account  string
+	Seq      uint64
+	Question Question
+	Want     string
+	Got      string
+}
+
+func (f *Failure) Error() string {
+	return fmt.Sprintf("%s: entry %s/%d: want %s, got %s", f.Question, f.Account, f.Seq, f.Want, f.Got)
+}
+
+// AccountReport is what was found about one chain.
+type AccountReport struct {
+	Account      string
+	Entries      uint64
+	Head         journal.Hash
+	Decisions    int
+	Allowed      int
+	Denied       int
+	Errors       int
+	Rederived    int
+	NotRederived int // judged by another engine version or calendar
+	Refusals     int
+	Orders       int // new orders that a broker accepted
+	Rejected     int
+	Fills        int
+	DeniedBy     map[string]int // by rail, findings of denied decisions
+	Failure      *Failure
+	State        *account.State // the fold; nil after an integrity failure
+}
+
+// Report is what was found about a journal.
+type Report struct {
+	Entries  uint64
+	Accounts []*AccountReport // sorted by name, the control chain first
+}
+
+// Failed returns the first failure of each account that has one.
+func (r *Report) Failed() []*Failure {
+	var out []*Failure
+	for _, a := range r.Accounts {
+		if a.Failure != nil {
+			out = append(out, a.Failure)
+		}
+	}
+	return out
+}
+
+// Options of a verification.
+type Options struct {
+	Calendar market.Calendar
+	// Progress is called now and then with the count of entries read; nil is fine.
+	Progress func(entries uint64)
+}
+
+// ProgressEvery is how many entries pass between two calls of Progress.
+const ProgressEvery = 5_000
+
+// Verify reads a journal once and reports. The error tells that the source could not be
+// read; what is wrong with the entries stands in the report.
+func Verify(ctx context.Context, source Source, o Options) (*Report, error) {
+	v := verifier{options: o, chains: map[string]*chain{}, control: account.NewControl()}
+	err := source(ctx, func(i Item) error {
+		v.report.Entries++
+		if o.Progress != nil && v.report.Entries%ProgressEvery == 0 {
+			o.Progress(v.report.Entries)
+		}
+		v.take(i)
+		return ctx.Err()
+	})
+	for _, c := range v.chains {
+		c.report.Head, c.report.State = c.head, c.state
+		v.report.Accounts = append(v.report.Accounts, c.report)
+	}
+	slices.SortFunc(v.report.Accounts, func(a, b *AccountReport) int { return compareNames(a.Account, b.Account) })
+	return &v.report, err
+}
+
+func compareNames(a, b string) int {
+	switch {
+	case a == b:
+		return 0
+	case a == journal.ControlAccount:
+		return -1
+	case b == journal.ControlAccount:
+		return 1
+	case a < b:
+		return -1
+	}
+	return 1
+}
+
+type verifier struct {
+	options Options
+	report  Report
+	chains  map[string]*chain
+	control *account.Control
+	links   journal.Chain
+}
+
+// chain is one account's verification. After its first failure it only counts.
+type chain struct {
+	report *AccountReport
+	state  *account.State
+	doc    *limits.Document
+	head   journal.Hash
+}
+
+func (v *verifier) take(i Item) {
+	c := v.chains[i.Account]
+	if c == nil {
+		c = &chain{report: &AccountReport{Account: i.Account, DeniedBy: map[string]int{}}}
+		if i.Account != journal.ControlAccount {
+			c.state = account.New(i.Account)
+		}
+		v.chains[i.Account] = c
+	}
+	c.report.Entries++
+	if c.report.Failure != nil {
+		return
+	}
+	e, failure := v.link(c, i)
+	if failure == nil {
+		failure = v.fold(c, &e, i)
+	}
+	if failure != nil {
+		c.report.Failure = failure
+		if failure.Question != Verdict {
+			c.state = nil
+		}
+	}
+}
+
+// link checks that the entry is intact and follows the one before.
+func (v *verifier) link(c *chain, i Item) (journal.Entry, *Failure) {
+	var e journal.Entry
+	var err error
+	if i.Stored.IsZero() {
+		e, err = v.next(i.Account, i.Bytes)
+	} else {
+		e, err = v.links.NextStored(i.Account, i.Bytes, i.Stored)
+	}
+	if err != nil {
+		return e, &Failure{
+			Account: i.Account, Seq: c.report.Entries, Question: Integrity,
+			Want: "an intact entry that follows the one before", Got: err.Error(),
+		}
+	}
+	c.head = journal.HashOf(i.Bytes)
+	return e, nil
+}
+
+func (v *verifier) next(name string, b []byte) (journal.Entry, error) {
+	return v.links.NextStored(name, b, journal.HashOf(b))
+}
+
+// fold re-derives a decision, then applies the entry.
+func (v *verifier) fold(c *chain, e *journal.Entry, i Item) *Failure {
+	if i.Account == journal.ControlAccount {
+		if err := v.control.Apply(i.Bytes, c.head); err != nil {
+			return foldFailure(e, err)
+		}
+		return nil
+	}
+	var failure *Failure
+	if e.Kind == journal.KindDecision {
+		failure = v.rederive(c, e)
+	}
+	if err := c.count(e); err != nil {
+		return foldFailure(e, err)
+	}
+	if err := c.state.Apply(i.Bytes, c.head); err != nil {
+		return foldFailure(e, err)
+	}
+	if e.Kind == journal.KindLimits {
+		if err := c.loadLimits(); err != nil {
+			return foldFailure(e, err)
+		}
+	}
+	return failure
+}
+
+func foldFailure(e *journal.Entry, err error) *Failure {
+	return &Failure{Account: e.Account, Seq: e.Seq, Question: Fold, Want: "an entry that folds", Got: err.Error()}
+}
+
+func (c *chain) loadLimits() error {
+	doc, err := limits.Load("limits", []byte(c.state.LimitsText))
+	if err != nil {
+		return err
+	}
+	if doc.Fingerprint != c.state.Fingerprint {
+		return fmt.Errorf("the limits' fingerprint is %s, the entry says %s", doc.Fingerprint, c.state.Fingerprint)
+	}
+	c.doc = doc
+	return nil
+}
+
+// rederive judges a recorded decision again on the state before it.
+func (v *verifier) rederive(c *chain, e *journal.Entry) *Failure {
+	body, err := journal.DecodeBody[journal.Decision](e)
+	if err != nil {
+		return foldFailure(e, err)
+	}
+	if body.Engine != risk.Engine || body.Calendar != v.options.Calendar.Digest() {
+		c.report.NotRederived++
+		return nil
+	}
+	fail := func(want, got string) *Failure {
+		return &Failure{Account: e.Account, Seq: e.Seq, Question: Verdict, Want: want, Got: got}
+	}
+	before := c.state.Digest()
+	if got := hex.EncodeToString(before[:]); got != body.StateDigest {
+		return fail("state digest "+got, body.StateDigest)
+	}
+	req, err := record.Request(e, &body)
+	if err != nil {
+		return foldFailure(e, err)
+	}
+	if req.ControlMode != v.control.Mode || body.Control != v.control.Seq {
+		return fail(fmt.Sprintf("control chain at %d, mode %v", v.control.Seq, v.control.Mode),
+			fmt.Sprintf("%d, mode %v", body.Control, req.ControlMode))
+	}
+	d := risk.Decide(c.state, c.doc, &req, v.options.Calendar)
+	again := record.Decision(&req, &d, record.Origin{
+		Door: body.Door, Agent: body.Agent, CallID: body.CallID, Note: body.Note, RawDigest: body.RawDigest,
+		Clock: body.Clock, Calendar: body.Calendar, Control: body.Control, State: body.StateDigest,
+	})
+	again.ReplyBy = body.ReplyBy
+	if again.Verdict != body.Verdict {
+		return fail("verdict "+again.Verdict, body.Verdict)
+	}
+	want, err := journal.EncodeBody(again)
+	if err != nil {
+		return fail("a decision that can be written", err.Error())
+	}
+	if string(want) != string(e.Body) {
+		return fail(firstDifference(want, e.Body))
+	}
+	c.report.Rederived++
+	return nil
+}
+
+// firstDifference shows two bodies from where they part.
+func firstDifference(want, got []byte) (string, string) {
+	at := 0
+	for at < len(want) && at < len(got) && want[at] == got[at] {
+		at++
+	}
+	from := max(0, at-24)
+	cut := func(b []byte) string { return fmt.Sprintf("…%s…", b[from:min(len(b), at+60)]) }
+	return cut(want), cut(got)
+}
