@@ -73,7 +73,7 @@ func All() [Count]Rail {
 	}
 }
 
-// Run asks every rail, in the order of All. The calls stand here one by one, and not in
+// Run asks every rail, in the order of All, into out. The calls stand here one by one, and not in
 // a loop over All, so that the facts need not leave the caller's stack.
 func Run(f *Facts, out *[Count]Finding) {
 	out[0] = instrumentUnknown(f)

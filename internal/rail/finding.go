@@ -10,17 +10,23 @@ import (
 // pass, off, fault and deny are the only ways that a rail makes its finding. A rail
 // builds the texts of a denial after it has decided, so that passing costs nothing.
 
+// noDetail is the detail of a finding that needs none. It is never written to.
+var noDetail Detail
+
 // pass says that the order is within the rail.
-func pass(id ID) Finding { return Finding{Rail: id, Status: Pass} }
+func pass(id ID) Finding { return Finding{Rail: id, Status: Pass, Detail: &noDetail} }
 
 // off says that the operator switched the rail off, or that it does not apply to
 // this action.
-func off(id ID) Finding { return Finding{Rail: id, Status: Off} }
+func off(id ID) Finding { return Finding{Rail: id, Status: Off, Detail: &noDetail} }
 
 // fault says that an input which the rail needs is absent or unreadable. missing
 // names it in the words of the documentation, such as "a quote".
 func fault(id ID, missing string) Finding {
-	return Finding{Rail: id, Status: Fault, Text: "needs " + missing + ", which is absent.", Retry: RetryLater}
+	return Finding{
+		Rail: id, Status: Fault, Retry: RetryLater,
+		Detail: &Detail{Text: "needs " + missing + ", which is absent."},
+	}
 }
 
 // deny says that the order breaks the rail: what it came to, the operator's number,
@@ -28,8 +34,8 @@ func fault(id ID, missing string) Finding {
 // our own words.
 func deny(id ID, observed, limit, passes, text string, r Retry) Finding {
 	return Finding{
-		Rail: id, Status: Deny, Observed: observed, Limit: limit, Passes: passes,
-		Text: text, Retry: r,
+		Rail: id, Status: Deny, Retry: r,
+		Detail: &Detail{Observed: observed, Limit: limit, Passes: passes, Text: text},
 	}
 }
 

@@ -33,16 +33,23 @@ func (s Status) String() string {
 	return statusWords[StatusNone]
 }
 
-// Finding is one rail's answer. Observed, Limit and Passes are set on a denial. They
-// are short texts in the units of the document. On a fault, Text names what is missing.
+// Finding is one rail's answer. It is small, so that it comes back in registers: what
+// explains a denial or fault stands apart. Detail is never nil but in the zero Finding,
+// and must not be changed.
 type Finding struct {
-	Rail     ID
-	Status   Status
+	Rail   ID
+	Status Status
+	Retry  Retry
+	*Detail
+}
+
+// Detail explains a finding. Observed, Limit and Passes are set on a denial. They are
+// short texts in the units of the document. On a fault, Text names what is missing.
+type Detail struct {
 	Observed string // what the order would come to
 	Limit    string // the operator's number
 	Passes   string // what would pass; empty when no change of this order could
 	Text     string // one sentence for people and agents, without the agent's own text
-	Retry    Retry
 }
 
 // Retry says what could make the same order pass. The zero value is no.

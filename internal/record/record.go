@@ -82,7 +82,7 @@ func FindingsOf(d *risk.Decision) []journal.Finding {
 	}
 	for i := range d.Findings {
 		f := &d.Findings[i]
-		if f.Status == rail.Pass || f.Status == rail.Off {
+		if f.Status == rail.Pass || f.Status == rail.Off || f.Status == rail.StatusNone {
 			continue
 		}
 		out = append(out, journal.Finding{

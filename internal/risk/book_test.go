@@ -241,7 +241,7 @@ func explain(d *risk.Decision) string {
 		texts = append(texts, d.IntegrityText)
 	}
 	for i := range d.Findings {
-		if d.Findings[i].Text != "" {
+		if d.Findings[i].Status != rail.StatusNone && d.Findings[i].Text != "" {
 			texts = append(texts, string(d.Findings[i].Rail)+": "+d.Findings[i].Text)
 		}
 	}

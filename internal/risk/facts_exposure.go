@@ -119,7 +119,7 @@ func (s *sums) addOther(h *account.Holding, m *rail.Mark) {
 	case h.Position.IsNegative():
 		s.addHeld(down, true)
 	case s.wantEquity:
-		value, ok := m.Bid.TimesMultiplied(h.Position, h.Instrument.Multiplier, money.Down)
+		value, _, ok := m.Bid.TimesBetween(h.Position, h.Instrument.Multiplier)
 		s.wantEquity = ok
 		s.addHeld(value, false)
 	}
