@@ -55,16 +55,16 @@ func (f *Facts) difference() (broker, ledger money.Quantity, differs bool) {
 }
 
 // closesAtBroker reports whether the order reduces the position that the broker shows:
-// the same sign as ours, and large enough for it and the exits that already work.
+// of the same sign as ours, and large enough for it and the exits that work.
 func (f *Facts) closesAtBroker(broker money.Quantity) bool {
-	if broker.IsZero() || broker.IsNegative() != f.Position.IsNegative() {
+	if f.Holding == nil || broker.IsZero() || broker.Sign() != f.Position.Sign() {
 		return false
 	}
-	working, ok := f.Position.Abs().Sub(f.Closable)
-	if !ok {
-		return false
+	working := f.Holding.OpenSell
+	if broker.IsNegative() {
+		working = f.Holding.OpenBuy
 	}
-	free, ok := broker.Abs().Sub(money.MaxQuantity(working, money.Quantity{}))
+	free, ok := broker.Abs().Sub(working)
 	return ok && f.Increment.Cmp(free) <= 0
 }
 

@@ -55,12 +55,21 @@ func TestAccountUnreconciledLetsExitsOut(t *testing.T) {
 		{"the broker is short", exit("10", "5", "-10"), Deny},
 		{"what works takes from what the broker holds", func(f *Facts) {
 			exit("10", "5", "9")(f)
-			f.Closable = qty("5")
+			f.Holding.OpenSell = qty("5")
 		}, Deny},
 		{"and leaves the rest", func(f *Facts) {
 			exit("10", "5", "10")(f)
-			f.Closable = qty("5")
+			f.Holding.OpenSell = qty("5")
 		}, Pass},
+		{"a short, bought back up to what the broker holds", func(f *Facts) {
+			exit("-10", "5", "-10")(f)
+			f.Holding.OpenBuy = qty("5")
+		}, Pass},
+		{"a short, bought back beyond it", func(f *Facts) {
+			exit("-10", "5", "-10")(f)
+			f.Holding.OpenBuy = qty("5.000000001")
+		}, Deny},
+		{"differs, without a holding", func(f *Facts) { exit("10", "5", "10")(f); f.Holding = nil }, Deny},
 		{"differs, read 60 s ago", func(f *Facts) { exit("10", "10", "20")(f); f.State.Reconciled.At = ago(time.Minute) }, Deny},
 		{"differs, after a start", func(f *Facts) {
 			exit("10", "10", "20")(f)

@@ -11,7 +11,11 @@ func TestMaxPositionNotional(t *testing.T) {
 		{"below", func(f *Facts) { f.WorstLong = qty("499") }, Pass},
 		{"at", func(f *Facts) { f.WorstLong = qty("500") }, Pass},
 		{"one unit of precision beyond", func(f *Facts) { f.WorstLong = qty("500.000000001") }, Deny},
-		{"rounded up", func(f *Facts) { f.WorstLong, f.RiskPrice = qty("500"), prc("200.000000001") }, Deny},
+		{"the smallest step of price beyond", func(f *Facts) { f.WorstLong, f.RiskPrice = qty("500"), prc("200.000000001") }, Deny},
+		{"rounded up", func(f *Facts) {
+			f.WorstLong, f.RiskPrice = qty("1.5"), prc("0.000000001")
+			f.Limits.Position.MaxPositionNotional = on(ntl("0.000000001"))
+		}, Deny},
 		{"short beyond", func(f *Facts) { f.WorstShort = qty("501") }, Deny},
 		{"multiplier", func(f *Facts) { f.WorstLong, f.Instrument.Multiplier = qty("6"), qty("100") }, Deny},
 		{"risk price, not ask", func(f *Facts) { f.WorstLong, f.PricingQuote.Ask = qty("500"), prc("300") }, Pass},
