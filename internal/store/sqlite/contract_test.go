@@ -12,7 +12,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	defer goleak.VerifyNone(t)
+	noLeaks(t)
 	storetest.Run(t, func(t *testing.T) gate.Store { return openNew(t, Options{}) })
 }
 
@@ -40,4 +40,10 @@ func openAt(t testing.TB, dir string, opts Options) *Store {
 		}
 	})
 	return s
+}
+
+// noLeaks fails the test if goroutines outlive its cleanups.
+func noLeaks(t *testing.T) {
+	t.Helper()
+	t.Cleanup(func() { goleak.VerifyNone(t) })
 }

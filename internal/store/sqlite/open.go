@@ -22,9 +22,8 @@ type Options struct {
 	// Create makes the folder and the file if they do not exist.
 	Create bool
 
-	vfs      string // of SQLite, for tests that make the disk fail
-	pagesMax int    // of the file, for tests that make the disk full
-	busyFor  time.Duration
+	vfs     string        // of SQLite, for tests that make the disk fail
+	busyFor time.Duration // zero: BusyFor
 }
 
 // Open opens the journal in the folder dir for reading and appending. Errors are
@@ -55,7 +54,7 @@ func Open(ctx context.Context, dir string, opts Options) (*Store, error) {
 	if err := s.openWriter(ctx, opts); err != nil {
 		return nil, opening(path, err)
 	}
-	if s.reads, err = openReaders(ctx, path, dsn(path, opts, "mode=ro")); err != nil {
+	if err := s.openReaders(ctx, dsn(path, opts, "mode=ro")); err != nil {
 		return nil, opening(path, errors.Join(err, s.writer.close()))
 	}
 	go s.serve()
@@ -76,12 +75,11 @@ func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 	s := newStore(path)
 	s.readOnly = true
 	close(s.stopped)
-	opts := Options{busyFor: BusyFor}
-	s.reads, err = openReaders(ctx, path, dsn(path, opts, "mode=ro"))
-	if err != nil && !present(path+"-wal") {
+	err = s.openReaders(ctx, dsn(path, Options{}, "mode=ro"))
+	if err != nil && reasonOf(err) == ReasonUnreadable && !present(path+"-wal") {
 		// A folder that may not be written to cannot hold the index that readers of a
 		// write-ahead log share. Without a log beside it the file is all there is.
-		s.reads, err = openReaders(ctx, path, dsn(path, opts, "mode=ro&immutable=1"))
+		err = s.openReaders(ctx, dsn(path, Options{}, "mode=ro&immutable=1"))
 	}
 	if err != nil {
 		return nil, opening(path, err)
@@ -215,27 +213,37 @@ func quote(path string) string {
 }
 
 // openReaders opens the pool that reads, and checks what it opened.
-func openReaders(ctx context.Context, path, name string) (*sql.DB, error) {
-	connector, err := sqlite.NewConnector(name + "&_pragma=" + url.QueryEscape(fmt.Sprintf("busy_timeout(%d)", BusyFor.Milliseconds())) +
-		"&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=query_only(1)")
+func (s *Store) openReaders(ctx context.Context, name string) (err error) {
+	name += "&_pragma=" + url.QueryEscape(fmt.Sprintf("busy_timeout(%d)", BusyFor.Milliseconds()))
+	for _, pragma := range []string{"trusted_schema(0)", "cell_size_check(1)", "query_only(1)"} {
+		name += "&_pragma=" + url.QueryEscape(pragma)
+	}
+	connector, err := sqlite.NewConnector(name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(ReadersMax)
 	db.SetMaxIdleConns(ReadersMax)
-	if err := checkIdentity(ctx, path, func(query string) (int64, error) {
-		var n int64
-		err := db.QueryRowContext(ctx, query).Scan(&n)
-		return n, err
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	if err := checkIdentity(s.path, func(query string) (n int64, err error) {
+		return n, db.QueryRowContext(ctx, query).Scan(&n)
 	}); err != nil {
-		return nil, errors.Join(err, db.Close())
+		return err
 	}
-	return db, nil
+	if s.heads, err = db.PrepareContext(ctx, readHeads); err != nil {
+		return err
+	}
+	s.reads = db
+	return nil
 }
 
 // checkIdentity refuses a file that is not a journal of this product and version.
-func checkIdentity(_ context.Context, path string, number func(query string) (int64, error)) error {
+func checkIdentity(path string, number func(query string) (int64, error)) error {
 	for _, want := range []struct {
 		query string
 		value int64

@@ -18,7 +18,7 @@ func (s *Store) Heads(ctx context.Context, account string) (own, control gate.He
 	if err := s.refuseBroken(op); err != nil {
 		return own, control, err
 	}
-	rows, err := s.reads.QueryContext(ctx, readHeads, account, journal.ControlAccount)
+	rows, err := s.heads.QueryContext(ctx, account, journal.ControlAccount)
 	if err != nil {
 		return own, control, s.unreadable(ctx, op, err)
 	}
@@ -177,7 +177,7 @@ func (s *Store) unreadable(ctx context.Context, op string, err error) error {
 	if reason == ReasonFailed {
 		reason = ReasonUnreadable
 	}
-	if err.Error() == "sql: database is closed" {
+	if s.isClosed() {
 		reason = ReasonClosed
 	}
 	return &UnavailableError{Op: op, Path: s.path, Reason: reason, Err: err}

@@ -15,7 +15,8 @@ type Store struct {
 	path     string
 	readOnly bool
 	reads    *sql.DB
-	writer   writer // used by serve alone, and by Close once serve ended
+	heads    *sql.Stmt // of reads: asked before every order is released
+	writer   writer    // used by serve alone, and by Close once serve ended
 
 	broken  atomic.Pointer[UnavailableError] // what broke the store; never reset
 	queue   chan *request
@@ -115,6 +116,12 @@ func (s *Store) enqueue(r *request) Reason {
 	}
 }
 
+func (s *Store) isClosed() bool {
+	s.gateway.RLock()
+	defer s.gateway.RUnlock()
+	return s.closed
+}
+
 func (s *Store) refuseBroken(op string) error {
 	if first := s.broken.Load(); first != nil {
 		return &UnavailableError{Op: op, Path: s.path, Reason: ReasonBroken, Err: first}
@@ -142,7 +149,7 @@ func (s *Store) Close() error {
 		<-s.stopped
 		// The writer goes last: SQLite then moves the log into the file, if no other
 		// process has it open.
-		s.closeEr = errors.Join(s.reads.Close(), s.writer.close())
+		s.closeEr = errors.Join(s.heads.Close(), s.reads.Close(), s.writer.close())
 	})
 	return s.closeEr
 }

@@ -75,11 +75,6 @@ func (s *Store) openWriter(ctx context.Context, opts Options) (err error) {
 			return err
 		}
 	}
-	if opts.pagesMax > 0 {
-		if err := w.run(ctx, fmt.Sprintf(`PRAGMA max_page_count = %d`, opts.pagesMax)); err != nil {
-			return err
-		}
-	}
 	if err := w.prepare(ctx); err != nil {
 		return err
 	}
@@ -87,7 +82,7 @@ func (s *Store) openWriter(ctx context.Context, opts Options) (err error) {
 }
 
 func (w *writer) checkIdentity(ctx context.Context, path string) error {
-	return checkIdentity(ctx, path, func(query string) (int64, error) { return w.number(ctx, query) })
+	return checkIdentity(path, func(query string) (int64, error) { return w.number(ctx, query) })
 }
 
 // fresh reports whether the file has neither tables nor an owner yet.

@@ -59,7 +59,7 @@ func Entries(account string, head gate.Head, n int, mark string) []gate.Stored {
 	prev := head.Hash
 	for i := range entries {
 		seq := head.Seq + 1 + uint64(i)
-		text := fmt.Appendf(nil, `{"account":%q,"mark":%q,"prev":"%x","seq":%d}`, account, mark, prev, seq)
+		text := fmt.Appendf(nil, `{"account":%q,"mark":%q,"prev":"%x","seq":%d}`, account, mark, prev[:], seq)
 		entries[i] = gate.Stored{Account: account, Seq: seq, Hash: sha256.Sum256(text), Bytes: text}
 		prev = entries[i].Hash
 	}
@@ -83,7 +83,7 @@ func CheckChain(t testing.TB, entries []gate.Stored) gate.Head {
 		if e.Hash != sha256.Sum256(e.Bytes) {
 			t.Fatalf("seq %d: hash does not fit the bytes", e.Seq)
 		}
-		if link := fmt.Appendf(nil, `"prev":"%x"`, head.Hash); !bytes.Contains(e.Bytes, link) {
+		if link := fmt.Appendf(nil, `"prev":"%x"`, head.Hash[:]); !bytes.Contains(e.Bytes, link) {
 			t.Fatalf("seq %d does not follow the entry before it: %s", e.Seq, e.Bytes)
 		}
 		head = gate.Head{Seq: e.Seq, Hash: e.Hash}
