@@ -65,6 +65,7 @@ func (g *Gate) Decide(ctx context.Context, c Call) (j Judgement) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	c.Intent.Account = g.cfg.Account
 	if err := g.prepare(ctx); err != nil {
 		return g.faulted(err)
 	}
@@ -85,6 +86,7 @@ func (g *Gate) Check(ctx context.Context, c Call) (j Judgement) {
 	if err := g.prepare(ctx); err != nil {
 		return g.faulted(err)
 	}
+	c.Intent.Account = g.cfg.Account
 	m := g.now()
 	req := g.request(ctx, &c, m)
 	return Judgement{Decision: risk.Decide(g.state, g.doc, &req, g.cfg.Calendar), At: m.at}

@@ -30,7 +30,6 @@ func (g *Gate) request(ctx context.Context, c *Call, m moment) rail.Request {
 		Intent: c.Intent, Now: m.at, ClockSuspect: m.clock.Suspect, LimitsInvalid: g.limitsInvalid,
 		StartPending: g.startPending, PaperBroker: g.cfg.Paper, AtomicReplace: g.cfg.AtomicReplace, ControlMode: g.ctl.Mode,
 	}
-	req.Intent.Account = g.cfg.Account
 	g.complete(&req.Intent)
 	symbol := req.Intent.Symbol
 	if symbol == "" || req.Intent.Action == order.ActionCancel {

@@ -124,10 +124,7 @@ func (b *Broker) Account(ctx context.Context) (gate.BrokerAccount, error) {
 			return errFigure
 		}
 		out.BuyingPower = money.MaxNotional(free, money.Notional{})
-		if day, ok := b.options.Calendar.PreviousTradeDate(market.Session(now, b.options.Calendar).TradeDate); ok && m.closeKnown && m.closeDate == day {
-			equity := m.closeEquity
-			out.PreviousCloseEquity = &equity
-		}
+		out.PreviousCloseEquity = b.previousClose(&m, now)
 		out.Positions, err = r.positions()
 		return err
 	})
@@ -135,6 +132,22 @@ func (b *Broker) Account(ctx context.Context) (gate.BrokerAccount, error) {
 		return gate.BrokerAccount{}, err
 	}
 	return out, nil
+}
+
+// previousClose is the equity at the previous regular close: as it was evaluated then,
+// or on the ledger's first trade date the cash that it started with.
+func (b *Broker) previousClose(m *meta, now time.Time) *money.Notional {
+	today := market.Session(now, b.options.Calendar).TradeDate
+	start := b.ledger.start
+	if m.closeDate == 0 && market.Session(start.Market, b.options.Calendar).TradeDate == today {
+		return &start.Cash
+	}
+	day, ok := b.options.Calendar.PreviousTradeDate(today)
+	if !ok || !m.closeKnown || m.closeDate != day {
+		return nil
+	}
+	equity := m.closeEquity
+	return &equity
 }
 
 // Find looks up the order with this client order id. The id of a replace or a cancel
