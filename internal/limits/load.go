@@ -37,6 +37,11 @@ func (w *walker) load(name string, text []byte) (*Document, error) {
 	if root != nil {
 		w.document(root)
 	}
+	return w.finish()
+}
+
+// finish checks what the keys come to together, and seals the document.
+func (w *walker) finish() (*Document, error) {
 	if len(w.p.list) == 0 {
 		w.keptOverrides()
 		w.tightenOnly()
