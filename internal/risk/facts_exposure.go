@@ -8,15 +8,16 @@ import (
 )
 
 // sums are the figures over all holdings. Each is worked out only while it is wanted,
-// which ends when a mark that it needs is not there: a figure is whole or absent.
+// which ends when a mark that it needs is not there: a figure is whole or absent. They
+// are summed exactly and rounded once, against the order.
 type sums struct {
 	wantGross, wantNet, wantEquity, wantShorts bool
 
-	gross  money.Notional // larger of worst long and worst short, at ask
-	long   money.Notional // worst long, shorts negative
-	short  money.Notional // worst short, longs negative
-	equity money.Notional // longs at bid, shorts negative at ask
-	shorts money.Notional // short positions at ask, as a magnitude
+	gross  money.Total // larger of worst long and worst short, at ask
+	long   money.Total // worst long, shorts negative
+	short  money.Total // worst short, longs negative
+	equity money.Total // longs at bid, shorts negative at ask
+	shorts money.Total // short positions at ask, negative
 }
 
 // exposureFacts fills exposures and equity, as far as some rail needs them, and then
@@ -31,13 +32,22 @@ func exposureFacts(f *rail.Facts, dates *tradeDates) {
 	}
 	s.addOwn(f, dates)
 	s.addOthers(f, dates)
-	f.GrossOK, f.Gross = s.wantGross, s.gross
-	f.NetOK, f.NetLong, f.NetShort = s.wantNet, s.long, s.short
+	if s.wantGross {
+		f.Gross, f.GrossOK = s.gross.Round(money.Up)
+	}
+	if s.wantNet {
+		var ok1, ok2 bool
+		f.NetLong, ok1 = s.long.Round(money.Up)
+		f.NetShort, ok2 = s.short.Round(money.Up)
+		f.NetOK = ok1 && ok2
+	}
 	if s.wantEquity {
-		f.Equity, f.EquityOK = f.State.Cash.Add(s.equity)
+		s.equity.AddNotional(f.State.Cash)
+		f.Equity, f.EquityOK = s.equity.Round(money.Down)
 	}
 	if p.RequireBuyingPower {
-		cashFacts(f, s.shorts, s.wantShorts)
+		shorts, ok := s.shorts.Round(money.Down)
+		cashFacts(f, shorts.Neg(), s.wantShorts && ok)
 	}
 }
 
@@ -68,16 +78,9 @@ func (s *sums) addOwn(f *rail.Facts, dates *tradeDates) {
 		s.wantEquity, s.wantShorts = false, false
 		return
 	}
-	price, short := quote.Bid, h.Position.IsNegative()
-	if short {
-		price = quote.Ask
-	}
-	value, ok := price.TimesMultiplied(h.Position, h.Instrument.Multiplier, money.Down)
-	if !ok {
+	if !s.addHeld(h, quote.Bid, quote.Ask) {
 		s.wantEquity, s.wantShorts = false, false
-		return
 	}
-	s.addHeld(value, short)
 }
 
 // addOthers counts all other holdings, each by its mark. Holdings and marks stand in
@@ -106,22 +109,20 @@ func (s *sums) addOthers(f *rail.Facts, dates *tradeDates) {
 
 // addOther counts one holding by its mark: as exposure at ask, and as equity.
 func (s *sums) addOther(h *account.Holding, m *rail.Mark) {
-	down, up, ok := m.Ask.TimesBetween(h.Position, h.Instrument.Multiplier)
-	if !ok {
-		s.absent(h)
-		return
-	}
-	if s.wantGross || s.wantNet {
-		// What counts for shorts is the opposite of what counts for longs, rounded up.
-		s.addExposed(h, m.Ask, up, down.Neg())
-	}
+	exposed, ok := m.Ask.Exactly(h.Position, h.Instrument.Multiplier)
 	switch {
-	case h.Position.IsNegative():
-		s.addHeld(down, true)
-	case s.wantEquity:
-		value, _, ok := m.Bid.TimesBetween(h.Position, h.Instrument.Multiplier)
-		s.wantEquity = ok
-		s.addHeld(value, false)
+	case !ok || len(h.Orders) > 0:
+		ok = s.addExposed(h, m.Ask)
+	default:
+		s.gross.AddSize(exposed)
+		s.long.Add(exposed)
+		s.short.Sub(exposed)
+	}
+	if !ok {
+		s.wantGross, s.wantNet = false, false
+	}
+	if !s.addHeld(h, m.Bid, m.Ask) {
+		s.wantEquity, s.wantShorts = false, false
 	}
 }
 
@@ -148,10 +149,14 @@ func (s *sums) absent(h *account.Holding) {
 	}
 }
 
-// addExposed counts a holding's exposure: what its position is worth as a long and as a
-// short, and each open order at the higher of ask and its own risk price.
-func (s *sums) addExposed(h *account.Holding, ask money.Price, long, short money.Notional) {
-	ok := true
+// addExposed counts a holding's exposure with its open orders: what its position is
+// worth as a long and as a short, and each order at the higher of ask and its own risk
+// price. It is false if a figure is out of range.
+func (s *sums) addExposed(h *account.Holding, ask money.Price) bool {
+	multiplier := h.Instrument.Multiplier
+	long, ok1 := ask.TimesMultiplied(h.Position, multiplier, money.Up)
+	short, ok2 := ask.TimesMultiplied(h.Position.Neg(), multiplier, money.Up)
+	ok := ok1 && ok2
 	for _, o := range h.Orders {
 		value, fine := openValue(h, o, ask)
 		ok = ok && fine
@@ -161,23 +166,14 @@ func (s *sums) addExposed(h *account.Holding, ask money.Price, long, short money
 			long, ok = add(long, value, ok)
 		}
 	}
-	if !ok {
-		s.wantGross, s.wantNet = false, false
-		return
-	}
 	s.addWorst(long, short)
+	return ok
 }
 
 func (s *sums) addWorst(long, short money.Notional) {
-	if s.wantGross {
-		s.gross, s.wantGross = s.gross.Add(money.MaxNotional(long, short))
-	}
-	if s.wantNet {
-		var ok bool
-		s.long, s.wantNet = s.long.Add(long)
-		s.short, ok = s.short.Add(short)
-		s.wantNet = s.wantNet && ok
-	}
+	s.gross.AddNotional(money.MaxNotional(long, short))
+	s.long.AddNotional(long)
+	s.short.AddNotional(short)
 }
 
 // openValue is what an open order could add to its side. Of orders that the broker
@@ -216,11 +212,24 @@ func orderValue(h *account.Holding, o *account.Order, ask money.Price) (money.No
 }
 
 // addHeld counts what a position is worth now: longs at bid, shorts at ask and negative.
-func (s *sums) addHeld(value money.Notional, short bool) {
-	if s.wantEquity {
-		s.equity, s.wantEquity = s.equity.Add(value)
+// It is false if that is out of range.
+func (s *sums) addHeld(h *account.Holding, bid, ask money.Price) bool {
+	price, short := bid, h.Position.IsNegative()
+	if short {
+		price = ask
 	}
-	if s.wantShorts && short {
-		s.shorts, s.wantShorts = s.shorts.Sub(value)
+	value, ok := price.Exactly(h.Position, h.Instrument.Multiplier)
+	if ok {
+		s.equity.Add(value)
+		if short {
+			s.shorts.Add(value)
+		}
+		return true
 	}
+	rounded, ok := price.TimesMultiplied(h.Position, h.Instrument.Multiplier, money.Down)
+	s.equity.AddNotional(rounded)
+	if short {
+		s.shorts.AddNotional(rounded)
+	}
+	return ok
 }
