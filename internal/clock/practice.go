@@ -2,6 +2,7 @@ package clock
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/broker-rails/broker-rails/internal/gate"
@@ -28,7 +29,13 @@ type Practice struct {
 	calendar market.Calendar
 	origin   Origin
 	last     time.Time // the calendar's last instant of regular session
+	// near is a point of the mapping not long before the newest reading, so that a reading
+	// does not have to walk all days since the origin.
+	near atomic.Pointer[Origin]
 }
+
+// nearFor is how far readings get from near before it is moved.
+const nearFor = time.Hour
 
 // PracticeEndedError says that the practice clock has come to the end of its calendar.
 type PracticeEndedError struct {
@@ -61,6 +68,7 @@ func NewPractice(clock gate.Clock, calendar market.Calendar, origin Origin) (*Pr
 	if !ok {
 		return nil, &PracticeEndedError{At: origin.Market}
 	}
+	origin.Wall, origin.Market = origin.Wall.Round(0), origin.Market.Round(0)
 	return &Practice{clock: clock, calendar: calendar, origin: origin, last: last.Add(-time.Second)}, nil
 }
 
@@ -85,9 +93,18 @@ func (p *Practice) Origin() Origin { return p.origin }
 // at maps the wall's time. Before the origin, which a wall clock that was set back may
 // show, it is the origin: practice has no past.
 func (p *Practice) at(wall time.Time) (time.Time, bool) {
-	t, ok := p.calendar.AdvanceOpen(p.origin.Market, max(0, wall.Round(0).Sub(p.origin.Wall.Round(0))))
+	wall = wall.Round(0)
+	from := &p.origin
+	if near := p.near.Load(); near != nil && !wall.Before(near.Wall) {
+		from = near
+	}
+	d := max(0, wall.Sub(from.Wall))
+	t, ok := p.calendar.AdvanceOpen(from.Market, d)
 	if !ok || t.After(p.last) {
 		return p.last, false
+	}
+	if d > nearFor {
+		p.near.Store(&Origin{Wall: wall, Market: t})
 	}
 	return t, true
 }

@@ -2,20 +2,20 @@ package quotes
 
 // The walk is a sum of octaves. Octave k draws a number at every multiple of its period
 // and runs straight between them. Periods grow by four and amplitudes by two, as the
-// spread of a random walk grows with the root of time; beyond 36 hours they stay, so
+// spread of a random walk grows with the root of time; beyond nine hours they stay, so
 // that a price keeps to its level. One second costs two draws an octave, whatever came
 // before it: no history has to be walked.
 //
-// Amplitudes are in billionths of the level. They sum to 255.5 bps, the furthest that a
+// Amplitudes are in billionths of the level. They sum to 350.5 bps, the furthest that a
 // price can be from its level; within a minute it moves a few bps.
 var octaves = [...]octave{
-	{3, 50_000},
-	{5, 100_000},
-	{7, 200_000},
-	{9, 400_000},
-	{11, 800_000},
-	{13, 1_600_000},
-	{15, 3_200_000},
+	{3, 150_000},
+	{5, 300_000},
+	{7, 600_000},
+	{9, 1_200_000},
+	{11, 2_400_000},
+	{13, 4_800_000},
+	{15, 6_400_000},
 	{17, 6_400_000},
 	{19, 6_400_000},
 	{21, 6_400_000},
