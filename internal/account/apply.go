@@ -69,6 +69,21 @@ func (s *State) ApplyEntry(e *journal.Entry, h journal.Hash) error {
 	return nil
 }
 
+// Try says whether ApplyEntry would take the entry, and changes nothing. ahead is how
+// many entries of the same batch come before it: its seq and prev are then not those
+// that follow the state, and are not looked at.
+func (s *State) Try(e *journal.Entry, h journal.Hash, ahead int) error {
+	st := step{state: s, entry: e, hash: h, at: e.At.Time, dry: true, ahead: ahead}
+	err := st.begin()
+	if err == nil {
+		err = st.fold()
+	}
+	if err != nil {
+		return &ApplyError{Account: s.Account, Seq: e.Seq, Kind: e.Kind, Cause: err}
+	}
+	return nil
+}
+
 // step is one entry on its way into the state. Each kind's method first works out all
 // that will change, calls commit when nothing can fail any more, and then changes it.
 type step struct {
@@ -79,6 +94,8 @@ type step struct {
 	ns    int64
 	date  tradeDate
 	day   Day // the figures of date before this entry: those of the state, or none yet
+	dry   bool
+	ahead int
 }
 
 // Instants that the windows can count in nanoseconds, with room for their length.
@@ -94,9 +111,9 @@ func (st *step) begin() error {
 		return broken("state is of no account")
 	case e.Account != s.Account:
 		return broken("entry is of another account")
-	case e.Seq != s.Seq+1:
+	case e.Seq != s.Seq+1+uint64(st.ahead):
 		return broken("seq does not follow")
-	case e.Prev != s.Head:
+	case st.ahead == 0 && e.Prev != s.Head:
 		return broken("prev is not the state's head")
 	case st.at.Before(s.At):
 		return broken("time is before the newest entry's")
@@ -144,8 +161,11 @@ func (st *step) fold() error {
 }
 
 // commit takes the entry as the newest and moves the windows and the day on. Nothing
-// may fail after it.
-func (st *step) commit() {
+// may fail after it. It is false for a step that only tries: nothing may change after it.
+func (st *step) commit() bool {
+	if st.dry {
+		return false
+	}
 	s := st.state
 	if st.date > s.Day.Date {
 		s.roll(st.date)
@@ -160,6 +180,7 @@ func (st *step) commit() {
 	s.Denials.prune(st.ns-int64(BehaviourWindowMax), DenialsMax+1)
 	s.Cycles.prune(st.ns-int64(BehaviourWindowMax), CyclesMax+1)
 	s.pruneTwins(st.at.Add(-DuplicateWindowMax))
+	return true
 }
 
 // turnoverFits reports whether the notional can be counted in the minute.

@@ -19,7 +19,9 @@ func (st *step) decision() error {
 		if d.Reservation != nil {
 			return broken("a reservation without leave")
 		}
-		st.commit()
+		if !st.commit() {
+			return nil
+		}
 		st.countDecision(d)
 		if d.Verdict == journal.VerdictDenied {
 			st.state.Denials.add(st.ns, 1, money.Notional{})
@@ -146,7 +148,9 @@ func (st *step) allowNew(d *journal.Decision) error {
 		day.Orders++
 	}
 	st.day = day
-	st.commit()
+	if !st.commit() {
+		return nil
+	}
 	st.countAllowed(d, o.ID, MarkOf(o.Symbol, o.Side, &terms))
 	s.addOrder(o, d.Instrument, buy, sell)
 	return nil
@@ -186,7 +190,9 @@ func (st *step) allowReplace(d *journal.Decision) error {
 		return err
 	}
 	st.day = day
-	st.commit()
+	if !st.commit() {
+		return nil
+	}
 	st.countAllowed(d, o.ID, MarkOf(o.Symbol, o.Side, &terms))
 	st.make(&c)
 	return nil
@@ -200,7 +206,9 @@ func (st *step) allowCancel(d *journal.Decision) error {
 	case d.ReplyBy.Before(st.at):
 		return broken("reply_by is not after the decision")
 	}
-	st.commit()
+	if !st.commit() {
+		return nil
+	}
 	st.countDecision(d)
 	o.Canceling = &Pending{Seq: st.entry.Seq, ReplyBy: d.ReplyBy.Time}
 	return nil

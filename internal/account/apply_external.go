@@ -43,7 +43,9 @@ func (st *step) external() error {
 		first := finish
 		finish = func() { first(); st.state.ids.addSeen(key, st.date) }
 	}
-	st.commit()
+	if !st.commit() {
+		return nil
+	}
 	st.cursor(x.Cursor)
 	finish()
 	return nil

@@ -19,7 +19,9 @@ func (st *step) fill() error {
 	}
 	key := keyOf(executionKind, f.ExecutionID)
 	if st.state.ids.has(key) {
-		st.commit()
+		if !st.commit() {
+			return nil
+		}
 		st.cursor(f.Cursor)
 		return nil
 	}
@@ -27,7 +29,9 @@ func (st *step) fill() error {
 	if err != nil {
 		return err
 	}
-	st.commit()
+	if !st.commit() {
+		return nil
+	}
 	st.cursor(f.Cursor)
 	st.makeFill(&p)
 	st.state.ids.addSeen(key, st.date)

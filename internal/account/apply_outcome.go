@@ -40,7 +40,9 @@ func (st *step) outcome() error {
 		return broken("result is not known")
 	}
 	if o == nil {
-		st.commit()
+		if !st.commit() {
+			return nil
+		}
 		st.cursor(out.Cursor)
 		return nil
 	}
@@ -48,7 +50,9 @@ func (st *step) outcome() error {
 	if err != nil {
 		return err
 	}
-	st.commit()
+	if !st.commit() {
+		return nil
+	}
 	st.cursor(out.Cursor)
 	st.make(&c)
 	s.dropIfEmpty(next.Symbol)

@@ -39,7 +39,9 @@ func (st *step) reconcile() error {
 	if err != nil {
 		return err
 	}
-	st.commit()
+	if !st.commit() {
+		return nil
+	}
 	finish()
 	st.adopt(adopted)
 	if slices.Contains(r.Adopted, "") {

@@ -46,7 +46,9 @@ func (st *step) genesis() error {
 		fresh.addOrder(o, g.Orders[i].Instrument, buy, sell)
 	}
 	s := st.state
-	st.commit()
+	if !st.commit() {
+		return nil
+	}
 	s.Holdings, s.Orders, s.side.bySeq = fresh.Holdings, fresh.Orders, fresh.side.bySeq
 	s.Started, s.Broker, s.Currency, s.Cash = true, g.Broker, g.Currency, g.Cash
 	s.Mode, s.ModeBy, s.ModeReason, s.ModeAt = Active, journal.ByOperator, g.Reason, st.at
@@ -65,7 +67,9 @@ func (st *step) limits() error {
 	if in := st.entry.Limits; in != s.Fingerprint && in != body.Fingerprint {
 		return broken("fingerprint is neither the old nor the new one")
 	}
-	st.commit()
+	if !st.commit() {
+		return nil
+	}
 	s.Fingerprint, s.LimitsText = body.Fingerprint, body.Text
 	return nil
 }
@@ -89,7 +93,9 @@ func (st *step) open() error {
 	if body.Source != sourcePreviousClose {
 		st.day.Flows = money.Notional{}
 	}
-	st.commit()
+	if !st.commit() {
+		return nil
+	}
 	st.state.Peak.raise(body.Equity)
 	return nil
 }
@@ -106,7 +112,9 @@ func (st *step) latch() error {
 		return broken("latch is not of this trade date")
 	}
 	st.day.LossLatched = true
-	st.commit()
+	if !st.commit() {
+		return nil
+	}
 	return nil
 }
 
@@ -119,7 +127,9 @@ func (st *step) refusal() error {
 		return broken("refusal of nothing")
 	}
 	s := st.state
-	st.commit()
+	if !st.commit() {
+		return nil
+	}
 	if body.Message {
 		s.Messages.add(st.ns, journal.BucketOpen, body.Count)
 	}
@@ -133,6 +143,8 @@ func (st *step) recovery() error {
 	if _, err := journal.DecodeBody[journal.Recovery](st.entry); err != nil {
 		return err
 	}
-	st.commit()
+	if !st.commit() {
+		return nil
+	}
 	return nil
 }

@@ -52,7 +52,9 @@ func (st *step) mode() error {
 	if err != nil {
 		return err
 	}
-	st.commit()
+	if !st.commit() {
+		return nil
+	}
 	s.Mode, s.ModeBy, s.ModeReason, s.ModeAt = m, body.By, body.Reason, st.at
 	if body.By == journal.ByOperator {
 		// A person has looked: what came before no longer counts against the account.

@@ -19,40 +19,50 @@ func (g *Gate) takeEvents(ctx context.Context) error {
 		return nil
 	}
 	for {
-		more := false
-		_, err := g.commit(ctx, func() ([]draft, time.Time, error) {
-			drafts, left, err := g.eventDrafts(ctx)
-			more = left
+		var page eventPage
+		_, err := g.commit(ctx, func() (drafts []draft, at time.Time, err error) {
+			drafts, page, err = g.eventDrafts(ctx)
 			return drafts, g.now().at, err
 		})
-		if err != nil || !more {
+		if err != nil {
 			return err
+		}
+		g.cursor = page.cursor
+		if !page.more {
+			return nil
 		}
 	}
 }
 
+// eventPage says how far a page of events reaches. Whoever made its entries durable
+// moves the gate's cursor to it, and nobody before.
+type eventPage struct {
+	cursor string
+	more   bool
+}
+
 // eventDrafts reads one page of events and turns what is new into entries. Events that
-// the journal knows already only move the cursor of this process.
-func (g *Gate) eventDrafts(ctx context.Context) (drafts []draft, more bool, err error) {
-	cursor := g.cursor
-	if cursor == "" {
-		cursor = g.state.Cursor
+// the journal knows already make none.
+func (g *Gate) eventDrafts(ctx context.Context) (drafts []draft, page eventPage, err error) {
+	page.cursor = g.cursor
+	if page.cursor == "" {
+		page.cursor = g.state.Cursor
 	}
-	events, err := g.cfg.Broker.Events(ctx, cursor)
+	events, err := g.cfg.Broker.Events(ctx, page.cursor)
 	if err != nil {
-		return nil, false, brokerUnread(err)
+		return nil, page, brokerUnread(err)
 	}
 	if len(events) > EventsPerBatchMax {
-		events, more = events[:EventsPerBatchMax], true
+		events, page.more = events[:EventsPerBatchMax], true
 	}
 	b := eventBatch{gate: g, filled: map[string]money.Quantity{}, ended: map[string]bool{}, seen: map[string]bool{}}
 	for i := range events {
 		b.add(&events[i])
 	}
 	if len(events) > 0 {
-		g.cursor = events[len(events)-1].Cursor
+		page.cursor = events[len(events)-1].Cursor
 	}
-	return b.drafts, more, nil
+	return b.drafts, page, nil
 }
 
 // eventBatch turns events into entries that will be folded together, and so keeps

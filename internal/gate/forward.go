@@ -119,28 +119,39 @@ func (g *Gate) settle(ctx context.Context, p *Permit, r Reply) Outcome {
 	return out
 }
 
+// journalReply writes the answer, and with an acceptance the events that came of it, in
+// one batch.
 func (g *Gate) journalReply(ctx context.Context, p *Permit, r *Reply) error {
-	_, err := g.commit(ctx, func() ([]draft, time.Time, error) {
-		if err := g.catchUp(ctx); err != nil {
-			return nil, time.Time{}, err
-		}
-		body := journal.Outcome{
-			BrokerID: r.BrokerID, Decision: p.decision, Reason: journal.BoundText(r.Reason, ReasonBytesMax),
-			ReplyDigest: r.Digest, Result: resultOf(r.Result),
-		}
-		if p.message.Action != order.ActionNew {
-			body.OrderID = p.orderID
-		}
-		return []draft{{journal.KindOutcome, body}}, g.now().at, nil
-	})
-	if err != nil {
+	if err := g.catchUp(ctx); err != nil {
 		return err
 	}
-	if r.Result == ReplyInDoubt {
-		return nil
+	body := journal.Outcome{
+		BrokerID: r.BrokerID, Decision: p.decision, Reason: journal.BoundText(r.Reason, ReasonBytesMax),
+		ReplyDigest: r.Digest, Result: resultOf(r.Result),
 	}
-	if err := g.takeEvents(ctx); err != nil {
-		g.log.Warn("events not taken after a reply", "account", g.cfg.Account, "error", err)
+	if p.message.Action != order.ActionNew {
+		body.OrderID = p.orderID
+	}
+	page := eventPage{cursor: g.cursor}
+	_, err := g.commit(ctx, func() ([]draft, time.Time, error) {
+		drafts := []draft{{journal.KindOutcome, body}}
+		if r.Result == ReplyAccepted {
+			events, reached, err := g.eventDrafts(ctx)
+			if err != nil {
+				g.log.Warn("events not read after a reply", "account", g.cfg.Account, "error", err)
+			}
+			drafts, page = append(drafts, events...), reached
+		}
+		return drafts, g.now().at, nil
+	})
+	if err != nil || r.Result != ReplyAccepted {
+		return err
+	}
+	g.cursor = page.cursor
+	if page.more {
+		if err := g.takeEvents(ctx); err != nil {
+			g.log.Warn("events not taken after a reply", "account", g.cfg.Account, "error", err)
+		}
 	}
 	return g.takeReplyFills(ctx, p, r)
 }
@@ -207,7 +218,10 @@ func (g *Gate) standing(id string) Outcome {
 
 // faultCode names the fault that an error is.
 func faultCode(err error) string {
+	var unfoldable *UnfoldableError
 	switch {
+	case errors.As(err, &unfoldable):
+		return CodeInternalFault
 	case errors.Is(err, ErrNotTrading), errors.Is(err, errBrokerUnread):
 		return CodeAccountUnavailable
 	default:

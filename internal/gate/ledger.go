@@ -144,6 +144,15 @@ func (e *BrokenError) Error() string {
 // Unwrap returns the cause.
 func (e *BrokenError) Unwrap() error { return e.Err }
 
+// UnfoldableError says that an entry was not written because the account could not take
+// it. It is a fault inside the gate, or a figure out of range.
+type UnfoldableError struct{ Err error }
+
+func (e *UnfoldableError) Error() string { return "entry not written: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UnfoldableError) Unwrap() error { return e.Err }
+
 // refreshLimits loads the document in force when it has changed.
 func (g *Gate) refreshLimits() error {
 	if g.state.Fingerprint == "" || (g.doc != nil && g.doc.Fingerprint == g.state.Fingerprint) {
@@ -167,6 +176,11 @@ func (g *Gate) commit(ctx context.Context, build func() ([]draft, time.Time, err
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), AppendWithin)
 	defer cancel()
 	for try := 0; ; try++ {
+		if g.state == nil {
+			if err := g.catchUp(ctx); err != nil {
+				return nil, err
+			}
+		}
 		drafts, at, err := build()
 		if err != nil || len(drafts) == 0 {
 			return nil, err
@@ -221,6 +235,15 @@ func (g *Gate) seal(drafts []draft, at time.Time) (*Batch, error) {
 		text, hash, err := journal.Seal(g.cfg.Account, seq, prev, at, fingerprint, d.kind, d.body)
 		if err != nil {
 			return nil, fmt.Errorf("entry %s/%d: %w", g.cfg.Account, seq, err)
+		}
+		// An entry that does not fold would end the account's chain for good: it is found out
+		// before it is durable.
+		e, err := journal.Envelope(text)
+		if err == nil {
+			err = g.state.Try(&e, hash, len(batch.Entries))
+		}
+		if err != nil {
+			return nil, &UnfoldableError{Err: err}
 		}
 		batch.Entries = append(batch.Entries, Stored{Account: g.cfg.Account, Seq: seq, Hash: hash, Bytes: text})
 		prev = hash
