@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -46,4 +47,17 @@ func openAt(t testing.TB, dir string, opts Options) *Store {
 func noLeaks(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() { goleak.VerifyNone(t) })
+}
+
+// wantReason fails unless err is of the reason.
+func wantReason(t *testing.T, err error, want Reason) *UnavailableError {
+	t.Helper()
+	var typed *UnavailableError
+	if !errors.As(err, &typed) {
+		t.Fatalf("got %v, want %s", err, want)
+	}
+	if typed.Reason != want {
+		t.Fatalf("got %v, want %s", err, want)
+	}
+	return typed
 }

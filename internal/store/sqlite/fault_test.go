@@ -18,19 +18,6 @@ import (
 	"github.com/broker-rails/broker-rails/internal/store/storetest"
 )
 
-// wantReason fails unless err is of the reason.
-func wantReason(t *testing.T, err error, want Reason) *UnavailableError {
-	t.Helper()
-	var typed *UnavailableError
-	if !errors.As(err, &typed) {
-		t.Fatalf("got %v, want %s", err, want)
-	}
-	if typed.Reason != want {
-		t.Fatalf("got %v, want %s", err, want)
-	}
-	return typed
-}
-
 // reopened closes s, opens its journal on the real disk, and returns the account's head
 // after the chain was checked.
 func reopened(t *testing.T, s *Store, account string) gate.Head {

@@ -215,7 +215,7 @@ func quote(path string) string {
 // openReaders opens the pool that reads, and checks what it opened.
 func (s *Store) openReaders(ctx context.Context, name string) (err error) {
 	name += "&_pragma=" + url.QueryEscape(fmt.Sprintf("busy_timeout(%d)", BusyFor.Milliseconds()))
-	for _, pragma := range []string{"trusted_schema(0)", "cell_size_check(1)", "query_only(1)"} {
+	for _, pragma := range []string{"trusted_schema(0)", "cell_size_check(1)"} {
 		name += "&_pragma=" + url.QueryEscape(pragma)
 	}
 	connector, err := sqlite.NewConnector(name)

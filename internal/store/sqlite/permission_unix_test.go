@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -60,6 +61,9 @@ func TestExposedFilesAreRefusedUntilMended(t *testing.T) {
 		exposed := wantReason(t, err, ReasonExposed)
 		if exposed.Path != path {
 			t.Errorf("%s %o: names %s", tt.suffix, tt.mode, exposed.Path)
+		}
+		if !strings.Contains(err.Error(), exposed.Mend) {
+			t.Errorf("%v does not name %s", err, exposed.Mend)
 		}
 		if out, err := exec.CommandContext(t.Context(), "sh", "-c", exposed.Mend).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v %s", exposed.Mend, err, out)
