@@ -16,6 +16,7 @@ func TestMaxDailyLoss(t *testing.T) {
 		{"beyond", func(f *Facts) { f.Equity = ntl("90000") }, Deny},
 		{"realized, one unit below", func(f *Facts) { f.State.Day.Realized = ntl("-4999.999999999") }, Pass},
 		{"realized at", func(f *Facts) { f.State.Day.Realized = ntl("-5000") }, Deny},
+		{"realized gain", func(f *Facts) { f.State.Day.Realized = ntl("9000") }, Pass},
 		{"realized at, equity up", func(f *Facts) { f.State.Day.Realized, f.Equity = ntl("-5000"), ntl("110000") }, Deny},
 		{"a deposit does not hide a loss", func(f *Facts) {
 			f.State.Day.Flows, f.Equity = ntl("10000"), ntl("105000")
