@@ -50,7 +50,7 @@ func (st *step) genesis() error {
 		return nil
 	}
 	s.Holdings, s.Orders, s.side.bySeq = fresh.Holdings, fresh.Orders, fresh.side.bySeq
-	s.Started, s.Broker, s.Currency, s.Cash = true, g.Broker, g.Currency, g.Cash
+	s.Started, s.Broker, s.Currency, s.Cash, s.Cursor = true, g.Broker, g.Currency, g.Cash, g.Cursor
 	s.Mode, s.ModeBy, s.ModeReason, s.ModeAt = Active, journal.ByOperator, g.Reason, st.at
 	return nil
 }

@@ -33,7 +33,7 @@ func bodies() []any {
 	}
 	return []any{
 		journal.Genesis{
-			Broker: "b", Cash: amount, Currency: "USD", OldHead: "o", Orders: []journal.BrokerOrder{held},
+			Broker: "b", Cash: amount, Currency: "USD", Cursor: "c", OldHead: "o", Orders: []journal.BrokerOrder{held},
 			Positions: []journal.Position{{Cost: price, Instrument: in, Quantity: quantity}}, Reason: "r", Version: "v", Who: "w",
 		},
 		journal.Limits{Fingerprint: "f", Loosens: []string{"a"}, Text: "t\n\"\\\u0001é\u2028", Tightens: []string{"b"}, Who: "w"},

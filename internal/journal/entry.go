@@ -65,6 +65,7 @@ type Genesis struct {
 	Broker    string         `json:"broker"`
 	Cash      money.Notional `json:"cash"`
 	Currency  string         `json:"currency"`
+	Cursor    string         `json:"cursor,omitzero"`   // adopted: what the broker's event stream told up to here is in the figures
 	OldHead   string         `json:"old_head,omitzero"` // of a journal that this one replaces (adopt)
 	Orders    []BrokerOrder  `json:"orders,omitzero"`   // adopted
 	Positions []Position     `json:"positions,omitzero"`
