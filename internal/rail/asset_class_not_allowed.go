@@ -11,6 +11,9 @@ import "slices"
 //
 // Source: RTS 6 art. 15(5).
 func assetClassNotAllowed(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(AssetClassNotAllowed, missing)
+	}
 	if !f.Request.InstrumentKnown {
 		return fault(AssetClassNotAllowed, "the resolved instrument")
 	}

@@ -16,6 +16,9 @@ import (
 //
 // Source: FINRA Rule 2265 (risks of extended hours trading).
 func extendedHoursNotAllowed(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(ExtendedHoursNotAllowed, missing)
+	}
 	in := f.Intent
 	switch {
 	case !f.Session.Known && f.spared():

@@ -95,7 +95,7 @@ func wordList[T fmt.Stringer](list []T) string {
 	}
 	words := make([]string, len(list))
 	for i, w := range list {
-		words[i] = w.String()
+		words[i] = orNone(w.String())
 	}
 	return strings.Join(words, ", ")
 }

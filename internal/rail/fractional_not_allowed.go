@@ -9,6 +9,9 @@ import "github.com/broker-rails/broker-rails/internal/money"
 // brokers can close. An order that closes all that can be closed passes, so that a
 // fraction left over by a corporate action can be sold.
 func fractionalNotAllowed(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(FractionalNotAllowed, missing)
+	}
 	q := f.Intent.Quantity
 	if f.Limits.Instrument.AllowFractional || q.IsWhole() || f.WholeClose {
 		return pass(FractionalNotAllowed)

@@ -10,6 +10,9 @@ package rail
 //
 // Source: 15c3-5(c)(2)(i).
 func instrumentHalted(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(InstrumentHalted, missing)
+	}
 	quote := &f.Quote
 	if !quote.Present && f.spared() && f.PricingOK {
 		quote = &f.PricingQuote

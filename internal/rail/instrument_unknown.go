@@ -10,6 +10,9 @@ package rail
 //
 // Source: 15c3-5(c)(2)(i); RTS 6 art. 15(5).
 func instrumentUnknown(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(InstrumentUnknown, missing)
+	}
 	if !f.Request.InstrumentAsked {
 		return fault(InstrumentUnknown, "an answer from the source of instruments")
 	}

@@ -17,6 +17,9 @@ import (
 //
 // Source: FIA 2024 price tolerance; RTS 6 art. 15(1)(a).
 func limitPriceCollar(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(LimitPriceCollar, missing)
+	}
 	band, key := &f.Figures.Collar.LimitPriceCollar, "collar.limit_price_collar"
 	if f.spared() {
 		band, key = &f.Figures.Collar.ExitPriceCollar, "collar.exit_price_collar"

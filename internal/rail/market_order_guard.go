@@ -16,6 +16,9 @@ import (
 //
 // Source: FIA 2024 market data reasonability; exchange market order collars.
 func marketOrderGuard(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(MarketOrderGuard, missing)
+	}
 	guard := &f.Figures.Collar.MarketOrderSpread
 	switch {
 	case !guard.Set:

@@ -10,6 +10,9 @@ package rail
 //
 // Source: 15c3-5(c)(1)(ii); RTS 6 art. 15(1)(b).
 func maxOrderNotional(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(MaxOrderNotional, missing)
+	}
 	limit := f.Figures.Size.MaxOrderNotional
 	switch {
 	case !limit.Set:

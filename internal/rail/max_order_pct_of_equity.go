@@ -12,6 +12,9 @@ import "github.com/broker-rails/broker-rails/internal/money"
 //
 // Source: 15c3-5(c)(1)(i).
 func maxOrderPctOfEquity(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(MaxOrderPctOfEquity, missing)
+	}
 	limit := f.Figures.Size.MaxOrderPctOfEquity
 	day := &f.State.Day
 	switch {

@@ -8,6 +8,9 @@ package rail
 //
 // Source: 15c3-5(c)(1)(ii); RTS 6 art. 15(1)(c).
 func maxOrderQty(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(MaxOrderQty, missing)
+	}
 	limit := f.Figures.Size.MaxOrderQuantity
 	switch {
 	case !limit.Set:

@@ -8,6 +8,9 @@ package rail
 //
 // Source: exchange minimum order value rules.
 func minOrderNotional(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(MinOrderNotional, missing)
+	}
 	limit := f.Figures.Size.MinOrderNotional
 	switch {
 	case !limit.Set:

@@ -9,6 +9,9 @@ import "slices"
 //
 // Source: FIA 2024, order type controls.
 func orderTypeNotAllowed(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(OrderTypeNotAllowed, missing)
+	}
 	kind := f.Intent.Type
 	if kind != 0 && slices.Contains(f.Limits.Instrument.OrderTypes, kind) {
 		return pass(OrderTypeNotAllowed)

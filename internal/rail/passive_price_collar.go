@@ -15,6 +15,9 @@ import (
 //
 // Source: FIA 2024 price tolerance; RTS 6 art. 15(1)(a).
 func passivePriceCollar(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(PassivePriceCollar, missing)
+	}
 	band := &f.Figures.Collar.PassivePriceCollar
 	switch {
 	case !band.Set:

@@ -10,6 +10,9 @@ import "github.com/broker-rails/broker-rails/internal/money"
 //
 // Source: Regulation NMS rule 612 (17 CFR 242.612).
 func priceStep(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(PriceStep, missing)
+	}
 	step := &f.Figures.Collar.PriceStep
 	switch {
 	case !step.Set:

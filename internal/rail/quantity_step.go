@@ -5,6 +5,9 @@ package rail
 // It keeps orders to the lots that the operator trades in. An order that closes all
 // that can be closed passes, so that an odd remainder can be sold.
 func quantityStep(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(QuantityStep, missing)
+	}
 	step := f.Figures.Size.QuantityStep
 	q := f.Intent.Quantity
 	switch {

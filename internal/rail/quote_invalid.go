@@ -9,6 +9,9 @@ package rail
 //
 // Source: FIA 2024 market data reasonability.
 func quoteInvalid(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(QuoteInvalid, missing)
+	}
 	quote := &f.Quote
 	switch {
 	case f.spared():

@@ -11,6 +11,9 @@ import "github.com/broker-rails/broker-rails/internal/market"
 //
 // Source: FIA 2024 market data reasonability.
 func quoteStale(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(QuoteStale, missing)
+	}
 	limit := &f.Figures.Collar.MaxQuoteAge
 	switch {
 	case !limit.Set:

@@ -16,7 +16,8 @@ func (f *Facts) absent() string {
 		return "an order"
 	case f.Request.Now.IsZero():
 		return "the time"
-	case f.Limits == nil || f.Limits.Version == 0 || f.Figures == nil || f.Figures.Position == nil:
+	case f.Limits == nil || f.Limits.Version == 0 || f.Figures == nil ||
+		f.Figures.Size == nil || f.Figures.Position == nil || f.Figures.Collar == nil:
 		return "the limits"
 	case f.State == nil || !f.State.Started:
 		return "the account's state"

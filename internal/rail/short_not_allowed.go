@@ -15,6 +15,9 @@ import (
 //
 // Source: Regulation SHO rule 203(b) (17 CFR 242.203).
 func shortNotAllowed(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(ShortNotAllowed, missing)
+	}
 	switch {
 	case f.Limits.Instrument.AllowShort, f.Intent.Side == order.Buy, f.LowersOnly:
 		return pass(ShortNotAllowed)

@@ -7,6 +7,9 @@ import "slices"
 // An empty list allows nothing. Reducing orders are judged too: who lists only buy
 // keeps all selling to people.
 func sideNotAllowed(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(SideNotAllowed, missing)
+	}
 	side := f.Intent.Side
 	if side != 0 && slices.Contains(f.Limits.Instrument.Sides, side) {
 		return pass(SideNotAllowed)

@@ -8,6 +8,9 @@ package rail
 //
 // Source: FIA 2024 market data reasonability.
 func spreadTooWide(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(SpreadTooWide, missing)
+	}
 	limit := &f.Figures.Collar.MaxSpread
 	switch {
 	case !limit.Set:

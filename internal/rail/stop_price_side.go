@@ -15,6 +15,9 @@ import (
 //
 // Source: exchange rules on stop orders; FIA 2024 price tolerance.
 func stopPriceSide(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(StopPriceSide, missing)
+	}
 	limit := &f.Figures.Collar.StopPriceSide
 	switch {
 	case !limit.Set:

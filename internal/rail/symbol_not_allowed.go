@@ -8,6 +8,9 @@ package rail
 //
 // Source: RTS 6 art. 15(5); 15c3-5(c)(2)(ii).
 func symbolNotAllowed(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(SymbolNotAllowed, missing)
+	}
 	if listed(f.Limits.Instrument.Symbols, f.Intent.Symbol) || f.spared() {
 		return pass(SymbolNotAllowed)
 	}

@@ -9,6 +9,9 @@ package rail
 //
 // Source: 15c3-5(c)(2)(ii).
 func symbolRestricted(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(SymbolRestricted, missing)
+	}
 	restricted := f.Limits.Instrument.RestrictedSymbols
 	switch {
 	case len(restricted) == 0:

@@ -13,6 +13,9 @@ import (
 // expiry is now has expired. An empty list allows nothing. Reducing orders are judged
 // too.
 func timeInForceNotAllowed(f *Facts) Finding {
+	if missing := f.absent(); missing != "" {
+		return fault(TimeInForceNotAllowed, missing)
+	}
 	tif := f.Intent.TimeInForce
 	if tif == 0 || !slices.Contains(f.Limits.Instrument.TimesInForce, tif) {
 		limit := wordList(f.Limits.Instrument.TimesInForce)
