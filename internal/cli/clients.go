@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// client is how one MCP host is told of the server.
+type client struct {
+	Name string `json:"name"`
+	File string `json:"file"` // where the text goes
+	Text string `json:"text"`
+	Type string `json:"type"` // json, or shell
+}
+
+// clients writes what each host needs, with this binary's absolute path: hosts start
+// servers with a path of their own.
+func (a *app) clients(v *initView) []client {
+	binary := "rails"
+	if path, err := os.Executable(); err == nil {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		}
+		binary = path
+	}
+	args := []string{"serve"}
+	if a.flags.data != "" {
+		args = append(args, "--data", v.Data)
+	}
+	if a.flags.limits != "" {
+		args = append(args, "--limits", v.LimitsFile)
+	}
+	if v.Account != defaultAccount {
+		args = append(args, "--account", v.Account)
+	}
+	config := hostConfig(binary, args)
+	return []client{
+		{Name: "Claude Desktop", File: "claude_desktop_config.json", Text: config, Type: "json"},
+		{Name: "Claude Code", File: ".mcp.json", Text: config, Type: "json"},
+		{Name: "Cursor", File: ".cursor/mcp.json", Text: config, Type: "json"},
+	}
+}
+
+type hostServer struct {
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+}
+
+func hostConfig(binary string, args []string) string {
+	config := struct {
+		Servers map[string]hostServer `json:"mcpServers"`
+	}{map[string]hostServer{"broker-rails": {binary, args}}}
+	// Strings and nothing else: it cannot fail but for a path that is not UTF-8, which
+	// JSON cannot say.
+	text, err := json.Marshal(config, jsontext.WithIndent("  "))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+func (a *app) printInit(v *initView) error {
+	p := a.out
+	p.line(p.badge(false), " account ", p.strong(v.Account), " is ready")
+	p.field("journal", v.Data)
+	limits := v.LimitsFile
+	if !v.LimitsNew {
+		limits += p.dim("  (was there; used as it stands)")
+	}
+	p.field("limits", limits)
+	p.field("fingerprint", short(v.Fingerprint))
+	p.field("clock", v.Clock)
+	if v.OldJournal != "" {
+		p.field("old journal", v.OldJournal)
+	}
+	if v.OldHead != "" {
+		p.field("old head", v.OldHead)
+	}
+	p.line("")
+	p.line("Connect an agent. The same text goes to:")
+	for _, c := range v.Clients {
+		p.line("  ", c.Name, ": ", c.File)
+	}
+	p.line("")
+	p.line(v.Clients[0].Text)
+	p.line("")
+	p.line("Then: rails status, rails decisions --watch, and rails halt --reason R to stop everything.")
+	return p.failed
+}

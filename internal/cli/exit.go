@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/broker-rails/broker-rails/internal/broker/paper"
+	"github.com/broker-rails/broker-rails/internal/clock"
+	"github.com/broker-rails/broker-rails/internal/gate"
+	"github.com/broker-rails/broker-rails/internal/limits"
+	"github.com/broker-rails/broker-rails/internal/store/sqlite"
+)
+
+// Exit codes. They are part of the interface: scripts and service managers read them.
+const (
+	exitDone   = 0
+	exitFailed = 1 // failed, or a verdict of error
+	exitUsage  = 2
+	exitLimits = 3 // the limits document is invalid, missing or writable by others
+	exitDenied = 4 // an order was denied, or an expectation failed
+	exitHeld   = 5 // an order is held for a person
+	exitAudit  = 6 // the journal did not verify
+	exitBroker = 7 // the broker is unreachable, or something stays in doubt
+	exitHalted = 8 // serve will not start because the account is halted
+)
+
+// failure is what a command says when it does not end well. A failure without a text
+// only sets the exit code: the command has printed its answer already.
+type failure struct {
+	code int
+	what string // what failed, and where
+	hint string // what to do; may be empty
+	err  error  // cause; may be nil
+}
+
+func (f *failure) Error() string {
+	switch {
+	case f.err == nil:
+		return f.what
+	case f.what == "":
+		return f.err.Error()
+	}
+	return f.what + ": " + f.err.Error()
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+// silently ends a command with a code and nothing more to say.
+func silently(code int) error {
+	if code == exitDone {
+		return nil
+	}
+	return &failure{code: code}
+}
+
+func usage(hint, format string, args ...any) error {
+	return &failure{code: exitUsage, what: fmt.Sprintf(format, args...), hint: hint}
+}
+
+func failed(hint, format string, args ...any) error {
+	return &failure{code: exitFailed, what: fmt.Sprintf(format, args...), hint: hint}
+}
+
+// unreached marks what failed while the broker was asked.
+func unreached(what string, err error) error {
+	return &failure{code: exitBroker, what: what, err: err, hint: "nothing was sent again; ask once more with: rails reconcile"}
+}
+
+// explained is an error's exit code and the hint that goes with it. It is the only
+// place where errors of other packages become exit codes.
+func explained(err error) (code int, hint string) {
+	var own *failure
+	var problems limits.Errors
+	var mismatch *gate.LimitsMismatchError
+	var journal *sqlite.UnavailableError
+	var broken *gate.BrokenError
+	var ledger *paper.SchemaError
+	var ended *clock.PracticeEndedError
+	switch {
+	case err == nil:
+		return exitDone, ""
+	case errors.As(err, &own):
+		return own.code, own.hint
+	case errors.As(err, &problems):
+		return exitLimits, limitsHint(problems)
+	case errors.As(err, &mismatch):
+		return exitLimits, "one limits document is for one account; name its file with --limits"
+	case errors.As(err, &broken):
+		return exitFailed, "nothing passes while journal and state disagree; look with: rails audit-verify"
+	case errors.As(err, &journal):
+		return exitFailed, journalHint(journal)
+	case errors.As(err, &ledger):
+		return exitBroker, "it was written by another version; move it away and start anew with: rails init"
+	case errors.As(err, &ended):
+		return exitFailed, ended.Hint()
+	case errors.Is(err, gate.ErrNoAccount):
+		return exitFailed, "make it with: rails init"
+	case errors.Is(err, context.Canceled):
+		return exitFailed, ""
+	case errors.Is(err, fs.ErrPermission):
+		return exitFailed, "run it as the user who owns the file"
+	}
+	return exitFailed, ""
+}
+
+func limitsHint(problems limits.Errors) string {
+	for _, p := range problems {
+		if p.Hint != "" {
+			return p.Hint
+		}
+	}
+	return "see every key with: rails limits schema"
+}
+
+func journalHint(err *sqlite.UnavailableError) string {
+	if err.Mend != "" {
+		return err.Mend
+	}
+	switch err.Reason {
+	case sqlite.ReasonMissing:
+		return "make one with: rails init"
+	case sqlite.ReasonLocked, sqlite.ReasonOverloaded:
+		return "another process is busy with it; try again"
+	case sqlite.ReasonDiskFull:
+		return "make room on the disk, and try again"
+	case sqlite.ReasonCorrupt, sqlite.ReasonUnknown:
+		return "keep the file; start a new journal from what the broker shows with: rails init --adopt --reason R"
+	}
+	return ""
+}

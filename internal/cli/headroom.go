@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/broker-rails/broker-rails/internal/account"
+	"github.com/broker-rails/broker-rails/internal/gate"
+	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/limits"
+	"github.com/broker-rails/broker-rails/internal/money"
+)
+
+// useView is how much of one limit over time is used, and what is left.
+type useView struct {
+	Rail     string `json:"rail"`
+	Window   string `json:"window"` // 1m, day, open, or the document's own
+	Used     string `json:"used"`
+	Limit    string `json:"limit"` // off where it is off
+	Headroom string `json:"headroom,omitzero"`
+}
+
+// uses lists the limits that fill up with time, in the order of the document.
+func uses(v *gate.View) []useView {
+	if v.Limits == nil {
+		return nil
+	}
+	s, st, p := &v.Limits.Session, v.State, &v.Limits.Position
+	day := st.DayAt(v.Now)
+	out := []useView{
+		countUse("max_open_orders", "open", st.OpenOrders()-st.ExitOrders(), p.MaxOpenOrders),
+		countUse("order_in_doubt", "open", st.InDoubtCount(v.Now), p.MaxInDoubt),
+		countUse("max_orders_per_minute", "1m", st.Rate.Count(v.Now, journal.BucketOpen), s.MaxOrdersPerMinute),
+		amountUse("max_notional_per_minute", "1m", st.Turnover.Sum(v.Now, account.MinuteWindow), s.MaxNotionalPerMinute),
+		countUse("max_messages_per_minute", "1m", st.Messages.Count(v.Now, journal.BucketOpen), s.MaxMessagesPerMinute),
+		countUse("max_orders_per_day", "day", day.Orders, s.MaxOrdersPerDay),
+		amountUse("max_notional_per_day", "day", day.Notional, s.MaxNotionalPerDay),
+	}
+	storm, cycles := s.DenialStorm, s.RepeatedExecution
+	out = append(out,
+		countUse("denial_storm", span(storm.Value.Window), st.Denials.Count(v.Now, storm.Value.Window),
+			limits.Limit[int]{Set: storm.Set, On: storm.On, Value: storm.Value.Denials}),
+		countUse("repeated_execution", span(cycles.Value.Window), st.Cycles.Count(v.Now, cycles.Value.Window),
+			limits.Limit[int]{Set: cycles.Set, On: cycles.On, Value: cycles.Value.Cycles}),
+	)
+	return out
+}
+
+func span(d time.Duration) string {
+	switch {
+	case d == 0:
+		return "-"
+	case d%time.Hour == 0:
+		return money.QuantityFromInt(int64(d/time.Hour)).String() + "h"
+	case d%time.Minute == 0:
+		return money.QuantityFromInt(int64(d/time.Minute)).String() + "m"
+	}
+	return d.String()
+}
+
+func countUse(id, window string, used int, l limits.Limit[int]) useView {
+	u := useView{Rail: id, Window: window, Used: money.QuantityFromInt(int64(used)).String(), Limit: "off"}
+	if l.On {
+		u.Limit = money.QuantityFromInt(int64(l.Value)).String()
+		u.Headroom = money.QuantityFromInt(int64(max(0, l.Value-used))).String()
+	}
+	return u
+}
+
+func amountUse(id, window string, used money.Notional, l limits.Limit[money.Notional]) useView {
+	u := useView{Rail: id, Window: window, Used: dollars(used), Limit: "off"}
+	if l.On {
+		u.Limit = dollars(l.Value)
+		left, ok := l.Value.Sub(used)
+		if !ok || left.IsNegative() {
+			left = money.Notional{}
+		}
+		u.Headroom = dollars(left)
+	}
+	return u
+}

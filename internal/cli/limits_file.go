@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/broker-rails/broker-rails/internal/limits"
+)
+
+// readLimits reads the operator's document. A file or folder that others may write is
+// refused: whoever can write it decides what an agent may do.
+func readLimits(path string) ([]byte, error) {
+	// The name may be a link: what counts is the file that is read, and where it stands.
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	f, err := os.Open(real)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &failure{code: exitLimits, what: path + " is not a file", hint: "name the limits document with --limits"}
+	}
+	folder, err := os.Stat(filepath.Dir(real))
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	if mend := writableByOthers(filepath.Dir(real), folder); mend != "" {
+		return nil, exposed("the folder of the limits document", filepath.Dir(real), mend)
+	}
+	if mend := writableByOthers(real, info); mend != "" {
+		return nil, exposed("the limits document", real, mend)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, limits.DocumentBytesMax+1))
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	return text, nil
+}
+
+func unreadable(path string, err error) error {
+	f := &failure{code: exitLimits, what: "limits document " + path, err: err}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.err, f.what = nil, "there is no limits document at "+path
+		f.hint = "make one with: rails init, or name one with --limits"
+	case errors.Is(err, fs.ErrPermission):
+		f.hint = "run it as the user who owns the file"
+	}
+	return f
+}
+
+func exposed(what, path, mend string) error {
+	return &failure{code: exitLimits, what: fmt.Sprintf("%s can be written by others: %s", what, path), hint: mend}
+}

@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/term"
+
+	"github.com/broker-rails/broker-rails/internal/market"
+	"github.com/broker-rails/broker-rails/internal/money"
+)
+
+// printer writes to one stream. Colour goes to terminals only, never with NO_COLOR,
+// and never says anything that the words do not.
+type printer struct {
+	w        io.Writer
+	colour   bool
+	terminal bool
+	failed   error // the first error of writing
+}
+
+func newPrinter(w io.Writer, environ []string) *printer {
+	p := &printer{w: w}
+	f, ok := w.(*os.File)
+	p.terminal = ok && term.IsTerminal(int(f.Fd()))
+	p.colour = p.terminal
+	for _, pair := range environ {
+		name, value, _ := strings.Cut(pair, "=")
+		if name == "NO_COLOR" && value != "" || name == "TERM" && value == "dumb" {
+			p.colour = false
+		}
+	}
+	if p.colour {
+		p.w = colorprofile.NewWriter(w, environ)
+	}
+	return p
+}
+
+// line writes the parts and a line feed. The first failure is kept, and ends the
+// command with an error: an answer that was cut off is no answer.
+func (p *printer) line(parts ...string) {
+	if p.failed != nil {
+		return
+	}
+	_, p.failed = io.WriteString(p.w, strings.Join(parts, "")+"\n")
+}
+
+func (p *printer) paint(s lipgloss.Style, text string) string {
+	if !p.colour || text == "" {
+		return text
+	}
+	return s.Render(text)
+}
+
+func (p *printer) good(text string) string {
+	return p.paint(lipgloss.NewStyle().Foreground(lipgloss.Green).Bold(true), text)
+}
+func (p *printer) bad(text string) string {
+	return p.paint(lipgloss.NewStyle().Foreground(lipgloss.Red).Bold(true), text)
+}
+func (p *printer) warn(text string) string {
+	return p.paint(lipgloss.NewStyle().Foreground(lipgloss.Yellow), text)
+}
+func (p *printer) dim(text string) string    { return p.paint(lipgloss.NewStyle().Faint(true), text) }
+func (p *printer) strong(text string) string { return p.paint(lipgloss.NewStyle().Bold(true), text) }
+
+// verdict paints a verdict or an outcome by what it means for the order.
+func (p *printer) verdict(word string) string {
+	switch word {
+	case "allowed", "accepted", "filled", "active", "pass", "working", "same":
+		return p.good(word)
+	case "denied", "rejected", "halted", "deny", "different":
+		return p.bad(word)
+	case "error", "fault", "in_doubt", "not_sent", "reduce_only", "refused", "reserved":
+		return p.warn(word)
+	case "off":
+		return p.dim(word)
+	}
+	return word
+}
+
+// badge says first whose money it is.
+func (p *printer) badge(live bool) string {
+	if live {
+		return p.paint(lipgloss.NewStyle().Background(lipgloss.Red).Foreground(lipgloss.White).Bold(true), " LIVE ")
+	}
+	return p.paint(lipgloss.NewStyle().Background(lipgloss.Green).Foreground(lipgloss.Black).Bold(true), " PAPER ")
+}
+
+// json writes one value, indented.
+func (p *printer) json(v any) error {
+	text, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err != nil {
+		return err
+	}
+	p.line(string(text))
+	return p.failed
+}
+
+// table is rows under a head, in columns as wide as their widest cell.
+type table struct {
+	head  []string
+	right []bool // columns that stand to the right
+	rows  [][]string
+}
+
+// columns makes a table; a name that begins with > stands to the right.
+func columns(names ...string) *table {
+	t := &table{right: make([]bool, len(names))}
+	for i, n := range names {
+		name, right := strings.CutPrefix(n, ">")
+		t.head, t.right[i] = append(t.head, name), right
+	}
+	return t
+}
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+func (p *printer) table(t *table, indent string) {
+	widths := make([]int, len(t.head))
+	for _, row := range append([][]string{t.head}, t.rows...) {
+		for i, cell := range row {
+			widths[i] = max(widths[i], lipgloss.Width(cell))
+		}
+	}
+	write := func(row []string, paint func(string) string) {
+		var b strings.Builder
+		for i, cell := range row {
+			gap := strings.Repeat(" ", widths[i]-lipgloss.Width(cell))
+			if i > 0 {
+				b.WriteString("  ")
+			}
+			if t.right[i] {
+				b.WriteString(gap + paint(cell))
+			} else {
+				b.WriteString(paint(cell) + gap)
+			}
+		}
+		p.line(indent, strings.TrimRight(b.String(), " "))
+	}
+	write(t.head, p.dim)
+	for _, row := range t.rows {
+		write(row, func(s string) string { return s })
+	}
+}
+
+// field writes one named figure, the names in one column.
+func (p *printer) field(name string, parts ...string) {
+	p.line(append([]string{p.dim(name + strings.Repeat(" ", max(1, fieldWidth-len(name))))}, parts...)...)
+}
+
+const fieldWidth = 16
+
+// cents writes an amount with at least two decimals, as people write it.
+func cents(text string) string {
+	_, decimals, _ := strings.Cut(text, ".")
+	switch len(decimals) {
+	case 0:
+		return text + ".00"
+	case 1:
+		return text + "0"
+	}
+	return text
+}
+
+func dollars(n money.Notional) string { return cents(n.String()) }
+
+// priced writes a price, or a dash where the order has none.
+func priced(p money.Price) string {
+	if p.IsZero() {
+		return "-"
+	}
+	return cents(p.String())
+}
+
+func dash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// marketTime writes an instant as New York's clock shows it, to the second.
+func marketTime(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	local := market.NewYork(t)
+	clock := local.SinceMidnight.Truncate(time.Second)
+	return fmt.Sprintf("%s %02d:%02d:%02d", local.Date, int(clock.Hours()), int(clock.Minutes())%60, int(clock.Seconds())%60)
+}
