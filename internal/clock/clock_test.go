@@ -175,7 +175,7 @@ func TestVirtual(t *testing.T) {
 }
 
 func BenchmarkPracticeRead(b *testing.B) {
-	wall := NewVirtual(sunday.Add(300 * 24 * time.Hour))
+	wall := NewVirtual(sunday.Add(60 * 24 * time.Hour))
 	p := practice(b, wall)
 	b.ReportAllocs()
 	for range b.N {

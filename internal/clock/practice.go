@@ -28,7 +28,8 @@ type Practice struct {
 	clock    gate.Clock
 	calendar market.Calendar
 	origin   Origin
-	last     time.Time // the calendar's last instant of regular session
+	last     time.Time // the calendar's last whole second of regular session
+	ends     time.Time // when the wall's clock shows this, the market's shows last
 	// near is a point of the mapping not long before the newest reading, so that a reading
 	// does not have to walk all days since the origin.
 	near atomic.Pointer[Origin]
@@ -65,11 +66,13 @@ func NewPractice(clock gate.Clock, calendar market.Calendar, origin Origin) (*Pr
 			last, ok = calendar.RegularClose(day)
 		}
 	}
-	if !ok {
+	last = last.Add(-time.Second)
+	runs, okRuns := calendar.OpenFor(origin.Market, last)
+	if !ok || !okRuns {
 		return nil, &PracticeEndedError{At: origin.Market}
 	}
 	origin.Wall, origin.Market = origin.Wall.Round(0), origin.Market.Round(0)
-	return &Practice{clock: clock, calendar: calendar, origin: origin, last: last.Add(-time.Second)}, nil
+	return &Practice{clock: clock, calendar: calendar, origin: origin, last: last, ends: origin.Wall.Add(runs)}, nil
 }
 
 // Read returns the clocks beneath with the practice time as the market's.
@@ -94,13 +97,16 @@ func (p *Practice) Origin() Origin { return p.origin }
 // show, it is the origin: practice has no past.
 func (p *Practice) at(wall time.Time) (time.Time, bool) {
 	wall = wall.Round(0)
+	if wall.After(p.ends) {
+		return p.last, false
+	}
 	from := &p.origin
 	if near := p.near.Load(); near != nil && !wall.Before(near.Wall) {
 		from = near
 	}
 	d := max(0, wall.Sub(from.Wall))
 	t, ok := p.calendar.AdvanceOpen(from.Market, d)
-	if !ok || t.After(p.last) {
+	if !ok {
 		return p.last, false
 	}
 	if d > nearFor {

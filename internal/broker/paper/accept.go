@@ -19,20 +19,26 @@ const (
 	reasonFigure   = "figure out of range"
 )
 
+// reasonBytesMax bounds the reason of a reply.
+const reasonBytesMax = 200
+
+// doubt is the reply to a message of which the broker cannot say what became.
+func doubt(err error) gate.Reply {
+	why := err.Error()
+	return gate.Reply{Reason: why[:min(len(why), reasonBytesMax)]}
+}
+
 // accept treats one message. Whatever goes wrong in the ledger itself leaves the reply
 // in doubt: the broker states a rejection only where it decided one.
 func (b *Broker) accept(ctx context.Context, m gate.Message) gate.Reply {
-	if _, err := b.catchUp(ctx); err != nil {
-		return gate.Reply{Reason: err.Error()}
-	}
 	var fault Fault
 	reply, err := b.once(ctx, m, func(k *book) Fault { fault = k.next(m.Action); return fault })
 	switch {
 	case err != nil:
-		return gate.Reply{Reason: err.Error()}
+		return doubt(err)
 	case fault.Kind == FaultDrop:
 		<-ctx.Done()
-		return gate.Reply{Reason: "no reply"}
+		return doubt(ctx.Err())
 	case fault.Kind == FaultTimeout || fault.Kind == FaultTimeoutAfter:
 		return gate.Reply{Reason: "timeout"}
 	case fault.Kind != FaultDelay:
@@ -42,28 +48,18 @@ func (b *Broker) accept(ctx context.Context, m gate.Message) gate.Reply {
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return gate.Reply{Reason: "no reply"}
+		return doubt(ctx.Err())
 	case <-timer.C:
 	}
 	if reply, err = b.once(ctx, m, func(*book) Fault { return Fault{} }); err != nil {
-		return gate.Reply{Reason: err.Error()}
+		return doubt(err)
 	}
 	return reply
 }
 
 // once takes the message in one transaction, with the fault that is given to it.
 func (b *Broker) once(ctx context.Context, m gate.Message, fault func(*book) Fault) (reply gate.Reply, err error) {
-	now := b.now()
-	err = b.ledger.store.update(ctx, func(k *book) error {
-		for done := false; !done; {
-			if done, err = b.evaluate(ctx, k, now); err != nil {
-				return err
-			}
-		}
-		// Time does not go back in a ledger that another process has seen go on.
-		if seen := time.Unix(k.evaluated, 0).UTC(); now.Before(seen) {
-			now = seen
-		}
+	_, err = b.change(ctx, func(k *book, now time.Time) (err error) {
 		f := fault(k)
 		switch f.Kind {
 		case FaultTimeout, FaultDrop:

@@ -64,14 +64,19 @@ func OpenMemory(s Start, o Options) (*Broker, error) { return New(InMemory(s), o
 func (b *Broker) Ledger() *Ledger { return b.ledger }
 
 // Close releases the ledger.
-func (b *Broker) Close() error { return b.ledger.Close() }
+func (b *Broker) Close() error {
+	if b.ledger == nil {
+		return nil
+	}
+	return b.ledger.Close()
+}
 
 // Send transmits one message. It is called by the gate only: nothing else can make a
 // message that opens. A value that the gate did not make sends nothing.
 func (b *Broker) Send(ctx context.Context, s gate.Sealed) gate.Reply {
 	m, err := s.Open()
 	if err != nil {
-		return gate.Reply{Reason: err.Error()}
+		return doubt(err)
 	}
 	return b.accept(ctx, m)
 }
@@ -202,14 +207,26 @@ func lookUp(r rows, clientOrderID string) (Order, bool, error) {
 
 // catchUp looks at the resting orders up to now, and returns now.
 func (b *Broker) catchUp(ctx context.Context) (time.Time, error) {
+	return b.change(ctx, func(*book, time.Time) error { return nil })
+}
+
+// change runs do on a book whose resting orders were looked at up to now, and keeps what
+// was changed. A long absence is caught up with in several transactions before it.
+func (b *Broker) change(ctx context.Context, do func(k *book, now time.Time) error) (time.Time, error) {
 	if b.ledger == nil {
 		return time.Time{}, errUnopened
 	}
 	now := b.now()
 	for done := false; !done; {
 		err := b.ledger.store.update(ctx, func(k *book) (err error) {
-			done, err = b.evaluate(ctx, k, now)
-			return err
+			if done, err = b.evaluate(ctx, k, now); err != nil || !done {
+				return err
+			}
+			// Time does not go back in a ledger that another process has seen go on.
+			if seen := time.Unix(k.evaluated, 0).UTC(); now.Before(seen) {
+				now = seen
+			}
+			return do(k, now)
 		})
 		if err != nil {
 			return time.Time{}, fmt.Errorf("paper ledger: %w", err)

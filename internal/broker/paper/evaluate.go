@@ -63,7 +63,7 @@ func (b *Broker) evaluate(ctx context.Context, k *book, now time.Time) (done boo
 		}
 		k.evaluated = reached
 		if s.session.Kind == market.Regular && reached == s.session.ClosesAt.Unix()-1 {
-			if err := b.close(ctx, k, s.session); err != nil {
+			if err := b.keepClose(ctx, k, s.session); err != nil {
 				return false, err
 			}
 		}
@@ -335,9 +335,9 @@ func displayed(seed uint64, symbol string, at time.Time) money.Quantity {
 	return money.QuantityFromInt(displayedMin + int64((h^h>>31)%displayedSpan))
 }
 
-// close keeps the equity at a regular close, for the next trade date's previous-close
+// keepClose keeps the equity at a regular close, for the next trade date's previous-close
 // equity. It is unknown if something that is held has no valid quote.
-func (b *Broker) close(ctx context.Context, k *book, s market.SessionInfo) error {
+func (b *Broker) keepClose(ctx context.Context, k *book, s market.SessionInfo) error {
 	k.changed.any = true
 	k.closeDate, k.closeKnown, k.closeEquity = s.TradeDate, false, money.Notional{}
 	equity := k.cash

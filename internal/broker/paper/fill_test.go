@@ -305,8 +305,8 @@ func TestOrderPlacedAtNightFillsAtTheOpen(t *testing.T) {
 func TestPreviousCloseEquityIsThatOfTheClose(t *testing.T) {
 	desks(t, Options{}, func(d *desk) {
 		d.took(d.limit(order.Buy, "10", "201.00"))
-		if a := d.account(); a.PreviousCloseEquity != nil {
-			d.t.Errorf("equity %s on the first day", a.PreviousCloseEquity)
+		if a := d.account(); a.PreviousCloseEquity == nil || *a.PreviousCloseEquity != StartingCash() {
+			d.t.Errorf("equity %v on the first day, want what it started with", a.PreviousCloseEquity)
 		}
 		d.tape.say(clockTime(18, 15, 0), "210.00", "210.10")
 		d.tape.say(clockTime(18, 16, 0), "300.00", "300.10") // after hours

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -275,6 +276,99 @@ func TestLookingOftenOrSeldomIsTheSame(t *testing.T) {
 		seldom.clock.to(often.clock.now)
 		if a, b := often.contents(), seldom.contents(); fmt.Sprintf("%+v", a) != fmt.Sprintf("%+v", b) {
 			rt.Fatalf("often  %+v\nseldom %+v", a, b)
+		}
+	})
+}
+
+func TestLockedLedgerLeavesTheReplyInDoubt(t *testing.T) {
+	l, err := OpenFile(t.Context(), t.TempDir(), start())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(t, l, Options{})
+	var path string
+	if err := l.store.(*file).db.QueryRow("SELECT file FROM pragma_database_list").Scan(&path); err != nil {
+		t.Fatal(err)
+	}
+	other, err := sql.Open("sqlite", source(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	tx, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if r := d.accept(ctx, d.limit(order.Buy, "1", "201.00")); r.Result != gate.ReplyInDoubt || r.Reason == "" {
+		t.Errorf("reply %+v", r)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if s := d.find("c1"); s.Known {
+		t.Errorf("standing %+v", s)
+	}
+	d.took(d.limit(order.Buy, "1", "201.00")) // and the next one works
+}
+
+func TestFailClosedZeroBroker(t *testing.T) {
+	b := &Broker{}
+	if r := b.accept(t.Context(), gate.Message{Action: order.ActionNew}); r.Result != gate.ReplyInDoubt {
+		t.Errorf("reply %+v", r)
+	}
+	if _, err := b.Account(t.Context()); err == nil {
+		t.Error("an account of nothing")
+	}
+	if _, err := b.Find(t.Context(), "c1"); err == nil {
+		t.Error("found nothing without an error")
+	}
+	if _, err := New(InMemory(start()), Options{}); err == nil {
+		t.Error("a broker without a clock and quotes")
+	}
+}
+
+func TestAdoptTellsNobody(t *testing.T) {
+	desks(t, Options{}, func(d *desk) {
+		o := journal.BrokerOrder{ClientOrderID: "mine", Instrument: share("AAPL"), Side: order.Sell, Type: order.Limit, TimeInForce: order.Day, Quantity: qty("4"), LimitPrice: px("210.00")}
+		p := journal.Position{Instrument: share("AAPL"), Quantity: qty("10"), Cost: px("190.00")}
+		ids, err := d.Adopt(d.t.Context(), []journal.Position{p}, []journal.BrokerOrder{o})
+		if err != nil || len(ids) != 1 {
+			d.t.Fatal(ids, err)
+		}
+		if a := d.account(); len(d.events()) != 0 || a.Cash != StartingCash() || len(a.Positions) != 1 || a.Positions[0] != p || len(a.Orders) != 1 {
+			d.t.Errorf("account %+v", a)
+		}
+		if e := d.account().PreviousCloseEquity; e == nil || *e != usd("101900") {
+			d.t.Errorf("previous-close equity %v, want cash and cost", e)
+		}
+		if s := d.find("mine"); !s.Open || s.BrokerID != ids[0] {
+			d.t.Errorf("standing %+v", s)
+		}
+		d.refused(d.limit(order.Sell, "7", "210.00"), reasonPosition)
+		if _, err := d.Adopt(d.t.Context(), []journal.Position{p}, []journal.BrokerOrder{o}); err == nil || d.position() != qty("10") {
+			d.t.Errorf("adopted twice: %v, position %s", err, d.position())
+		}
+	})
+}
+
+func TestClockThatGoesBackFillsNothingTwice(t *testing.T) {
+	desks(t, Options{}, func(d *desk) {
+		d.took(d.limit(order.Buy, "1000", "99.00"))
+		d.tape.say(at.Add(time.Second), "98.00", "98.02")
+		d.clock.pass(3 * time.Second)
+		before := d.contents()
+		d.clock.pass(-3 * time.Second)
+		d.account()
+		d.clock.pass(3 * time.Second)
+		if after := d.contents(); fmt.Sprint(after) != fmt.Sprint(before) || len(before.Executions) != 3 {
+			d.t.Errorf("before %+v\nafter %+v", before, after)
+		}
+		d.clock.pass(-time.Hour)
+		d.took(d.limit(order.Buy, "1", "99.00"))
+		if o := d.contents().Orders[1]; o.PlacedAt.Before(at.Add(3 * time.Second)) {
+			d.t.Errorf("placed at %s, before what the ledger has seen", o.PlacedAt)
 		}
 	})
 }
