@@ -51,12 +51,8 @@ func (g *Gate) Reconcile(ctx context.Context, adopt *Adopt) (out Reconciliation,
 	if err := g.resolveDoubts(ctx, &out); err != nil {
 		return out, err
 	}
-	seen, err := g.cfg.Broker.Account(ctx)
+	seen, err := g.stillPicture(ctx)
 	if err != nil {
-		return out, brokerUnread(err)
-	}
-	// What happened between the two reads belongs to the picture that is compared.
-	if err := g.takeEvents(ctx); err != nil {
 		return out, err
 	}
 	if err := g.compare(ctx, &seen, adopt, &out); err != nil {
@@ -64,6 +60,35 @@ func (g *Gate) Reconcile(ctx context.Context, adopt *Adopt) (out Reconciliation,
 	}
 	g.startPending = false
 	return out, nil
+}
+
+// StillPictureTries is how often the broker's account is read again because something
+// happened at the broker meanwhile.
+const StillPictureTries = 20
+
+// stillPicture reads the broker's account at an instant at which nothing else happened
+// there, so that events of other processes are not taken for differences. After the last
+// try the picture is compared as it is: what differs then stops new risk until the next.
+func (g *Gate) stillPicture(ctx context.Context) (seen BrokerAccount, err error) {
+	for try := range StillPictureTries {
+		before := g.cursor
+		if seen, err = g.cfg.Broker.Account(ctx); err != nil {
+			return seen, brokerUnread(err)
+		}
+		if err := g.catchUp(ctx); err != nil {
+			return seen, err
+		}
+		if err := g.takeEvents(ctx); err != nil {
+			return seen, err
+		}
+		if g.cursor == before {
+			break
+		}
+		if err := pause(ctx, try); err != nil {
+			return seen, err
+		}
+	}
+	return seen, nil
 }
 
 // resolveDoubts looks up every order of ours whose end is not known.
