@@ -75,6 +75,9 @@ func (s *Store) commit(group []*request) {
 	if err == nil {
 		wrote, err = s.transact(group)
 	}
+	if wrote {
+		s.writer.weigh(group)
+	}
 	for _, r := range group {
 		// Taking here answers those that the transaction never reached.
 		if !r.taken.CompareAndSwap(waiting, writing) && r.taken.Load() == withdrawn {
@@ -83,10 +86,7 @@ func (s *Store) commit(group []*request) {
 		if err != nil {
 			r.err = err // also of a lost race: what it lost against was not written either
 		}
-		r.done <- struct{}{}
-	}
-	if wrote && err == nil {
-		s.writer.weigh(group)
+		r.done <- struct{}{} // r is its caller's again
 	}
 }
 
