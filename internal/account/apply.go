@@ -173,12 +173,11 @@ func (st *step) commit() bool {
 	s.Day = st.day
 	s.Seq, s.Head, s.At = st.entry.Seq, st.hash, st.at
 	minute := st.ns - int64(MinuteWindow)
-	// One over the largest limit is as good as more: it is beyond every limit.
-	s.Messages.prune(minute, MessagesMax+1)
-	s.Rate.prune(minute, OrdersPerMinuteMax+1)
-	s.Turnover.prune(minute, 0)
-	s.Denials.prune(st.ns-int64(BehaviourWindowMax), DenialsMax+1)
-	s.Cycles.prune(st.ns-int64(BehaviourWindowMax), CyclesMax+1)
+	s.Messages.prune(minute)
+	s.Rate.prune(minute)
+	s.Turnover.prune(minute)
+	s.Denials.prune(st.ns - int64(BehaviourWindowMax))
+	s.Cycles.prune(st.ns - int64(BehaviourWindowMax))
 	s.pruneTwins(st.at.Add(-DuplicateWindowMax))
 	return true
 }

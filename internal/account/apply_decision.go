@@ -24,7 +24,7 @@ func (st *step) decision() error {
 		}
 		st.countDecision(d)
 		if d.Verdict == journal.VerdictDenied {
-			st.state.Denials.add(st.ns, 1, money.Notional{})
+			st.state.Denials.add(st.ns, 1, money.Notional{}, DenialsMax+1)
 		}
 		return nil
 	case journal.VerdictAllowed:
@@ -58,7 +58,7 @@ func (st *step) countDecision(d *journal.Decision) {
 	case d.Reducing:
 		bucket = journal.BucketExit
 	}
-	s.Messages.add(st.ns, bucket, 1)
+	s.Messages.add(st.ns, bucket, 1, MessagesMax+1)
 	s.Clock = d.Clock
 	if d.Equity != nil {
 		s.Peak.raise(*d.Equity)
@@ -108,8 +108,8 @@ func (st *step) checkAllowed(d *journal.Decision) (Terms, Day, error) {
 func (st *step) countAllowed(d *journal.Decision, orderID string, mark TwinMark) {
 	s := st.state
 	st.countDecision(d)
-	s.Rate.add(st.ns, d.Reservation.Bucket, 1)
-	s.Turnover.add(st.ns, 1, d.Reservation.Notional)
+	s.Rate.add(st.ns, d.Reservation.Bucket, 1, OrdersPerMinuteMax+1)
+	s.Turnover.add(st.ns, 1, d.Reservation.Notional, 0)
 	st.addTwin(orderID, mark)
 	if id := d.Intent.ClientOrderID; id != "" {
 		rec := clientRecord{seq: st.entry.Seq, digest: IntentDigest(&d.Intent)}

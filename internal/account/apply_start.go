@@ -131,10 +131,10 @@ func (st *step) refusal() error {
 		return nil
 	}
 	if body.Message {
-		s.Messages.add(st.ns, journal.BucketOpen, body.Count)
+		s.Messages.add(st.ns, journal.BucketOpen, body.Count, MessagesMax+1)
 	}
 	if body.Denial {
-		s.Denials.add(st.ns, body.Count, money.Notional{})
+		s.Denials.add(st.ns, body.Count, money.Notional{}, DenialsMax+1)
 	}
 	return nil
 }

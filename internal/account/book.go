@@ -130,6 +130,6 @@ func (st *step) post(b *booking) {
 	s.Cash = b.cash
 	s.Day.Realized = b.dayProfit
 	if b.cycleClosed {
-		s.Cycles.add(st.ns, 1, money.Notional{})
+		s.Cycles.add(st.ns, 1, money.Notional{}, CyclesMax+1)
 	}
 }

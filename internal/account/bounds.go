@@ -3,7 +3,8 @@ package account
 import "time"
 
 // What the windows keep at the most. The figures repeat the bounds of the limits
-// document, which this package does not import: no limit can look further back.
+// document, which this package does not import: no limit can look further back. Of what
+// is counted one more than the largest limit is kept, since one over is over any limit.
 const (
 	MinuteWindow       = time.Minute
 	DuplicateWindowMax = time.Hour

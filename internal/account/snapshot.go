@@ -121,7 +121,7 @@ func (w *wire) window(win *Window) {
 			w.bad = true
 			return
 		}
-		win.add(at, int(count), sum)
+		win.add(at, int(count), sum, 0)
 		last = at
 	}
 }

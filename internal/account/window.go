@@ -91,8 +91,9 @@ func (win *Window) canAdd(sum money.Notional) bool {
 	return ok
 }
 
-// add appends an instant that is not before the newest. The caller has asked canAdd.
-func (win *Window) add(ns int64, count int, sum money.Notional) {
+// add appends an instant that is not before the newest, and drops the oldest over max
+// items (0: no maximum). The caller knows that the window's sum stays in range.
+func (win *Window) add(ns int64, count int, sum money.Notional, max int) {
 	last := win.totalsBefore(len(win.items))
 	next, ok := last.sum.Add(sum)
 	if !ok {
@@ -112,6 +113,9 @@ func (win *Window) add(ns int64, count int, sum money.Notional) {
 	}
 	win.items = append(win.items, it)
 	win.mixed += mixItem(&it, last)
+	if max > 0 && len(win.items)-win.head > max {
+		win.drop(len(win.items) - max)
+	}
 }
 
 func (win *Window) rebase() {
@@ -121,17 +125,18 @@ func (win *Window) rebase() {
 	win.base.sum = money.Notional{}
 }
 
-// prune drops what no limit can see: instants at or before cutoff, and the oldest over
-// max items (0: no maximum).
-func (win *Window) prune(cutoff int64, max int) {
-	drop := win.head
-	for drop < len(win.items) && win.items[drop].at <= cutoff {
-		drop++
+// prune drops instants at or before cutoff, which no limit can see.
+func (win *Window) prune(cutoff int64) {
+	to := win.head
+	for to < len(win.items) && win.items[to].at <= cutoff {
+		to++
 	}
-	if max > 0 && len(win.items)-drop > max {
-		drop = len(win.items) - max
-	}
-	for ; win.head < drop; win.head++ {
+	win.drop(to)
+}
+
+// drop takes what is before index to out of the window.
+func (win *Window) drop(to int) {
+	for ; win.head < to; win.head++ {
 		win.mixed -= mixItem(&win.items[win.head], win.base)
 		win.base = win.items[win.head].totals
 	}
@@ -177,15 +182,15 @@ func (b *Bucketed) Count(now time.Time, bucket string) int {
 	return b.Open.Count(now, MinuteWindow) + b.Exit.Count(now, MinuteWindow)
 }
 
-func (b *Bucketed) add(ns int64, bucket string, count int) {
+func (b *Bucketed) add(ns int64, bucket string, count, max int) {
 	if bucket == journal.BucketExit {
-		b.Exit.add(ns, count, money.Notional{})
+		b.Exit.add(ns, count, money.Notional{}, max)
 		return
 	}
-	b.Open.add(ns, count, money.Notional{})
+	b.Open.add(ns, count, money.Notional{}, max)
 }
 
-func (b *Bucketed) prune(cutoff int64, max int) {
-	b.Open.prune(cutoff, max)
-	b.Exit.prune(cutoff, max)
+func (b *Bucketed) prune(cutoff int64) {
+	b.Open.prune(cutoff)
+	b.Exit.prune(cutoff)
 }
