@@ -1,0 +1,261 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/broker-rails/broker-rails/internal/broker/paper"
+	"github.com/broker-rails/broker-rails/internal/gate"
+	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/market"
+	"github.com/broker-rails/broker-rails/internal/money"
+	"github.com/broker-rails/broker-rails/internal/order"
+)
+
+// buy brings the positions in, as trades that did not come through the gate.
+func (b *beforehand) buy(ctx context.Context) error {
+	for i := range b.s.account.positions {
+		p := &b.s.account.positions[i]
+		if p.quantity.IsZero() {
+			continue
+		}
+		price, err := b.priceOf(p)
+		if err != nil {
+			return err
+		}
+		in, err := b.instrument(ctx, p.symbol)
+		if err != nil {
+			return err
+		}
+		side := order.Buy
+		if p.quantity.IsNegative() {
+			side = order.Sell
+		}
+		b.say(in, price)
+		fill := journal.ExternalFill{Instrument: in, Price: price, Quantity: p.quantity.Abs(), Side: side}
+		if _, err := b.paper.ExternalFill(ctx, fill); err != nil {
+			return fmt.Errorf("the position in %s: %w", p.symbol, err)
+		}
+	}
+	return b.gate.Tick(ctx)
+}
+
+// say gives the history's market a price: locked, so that it fits every order there.
+func (b *beforehand) say(in order.Instrument, price money.Price) {
+	b.quotes.List(in)
+	b.quotes.Tell(market.Quote{
+		Symbol: in.Symbol, Bid: price, Ask: price, HasBid: true, HasAsk: true, Currency: in.Currency,
+	}, b.clock.Now(), 0)
+}
+
+// place puts the account's open orders of one time in force to work.
+func (b *beforehand) place(ctx context.Context, tif order.TimeInForce) error {
+	for i := range b.s.account.orders {
+		o := &b.s.account.orders[i]
+		if o.intent.TimeInForce != tif {
+			continue
+		}
+		in, err := b.instrument(ctx, o.symbol)
+		if err != nil {
+			return err
+		}
+		price := o.intent.LimitPrice
+		if !o.intent.Type.HasLimit() {
+			price = o.intent.StopPrice
+		}
+		if !price.IsPositive() {
+			return fmt.Errorf("open order %s: a market order does not stay open", printable(o.id))
+		}
+		b.say(in, price)
+		k, err := b.send(ctx, o.intent)
+		if err != nil {
+			return fmt.Errorf("open order %s: %w", printable(o.id), err)
+		}
+		if _, twice := b.world.orders[o.id]; twice {
+			return fmt.Errorf("open order %s is named twice", printable(o.id))
+		}
+		b.world.orders[o.id] = k
+	}
+	return nil
+}
+
+// send puts one order through the history's gate.
+func (b *beforehand) send(ctx context.Context, in order.Intent) (known, error) {
+	b.orders++
+	j := b.gate.Decide(ctx, gate.Call{Intent: in, Door: "scenario", Agent: "history", CallID: fmt.Sprint("earlier-", b.orders), RawDigest: digest(nil)})
+	if !j.Allowed() {
+		return known{}, fmt.Errorf("could not have been placed: %v %v %s", j.Decision.Refusing(), j.Decision.Faults(), j.Fault)
+	}
+	out := b.gate.Forward(ctx, j.Permit)
+	if out.Result != journal.ResultAccepted {
+		return known{}, fmt.Errorf("could not have been placed: %s %s", out.Result, out.Reason)
+	}
+	return known{orderID: j.OrderID, brokerID: j.ClientOrderID}, nil
+}
+
+// today opens the trade date with its equity, and uses up what of its figures was used.
+func (b *beforehand) today(ctx context.Context) error {
+	b.clock.Set(b.midnight())
+	if err := b.openDay(ctx); err != nil {
+		return err
+	}
+	if err := b.spend(ctx); err != nil {
+		return err
+	}
+	if opens, ok := b.options.Calendar.RegularOpen(market.Session(b.s.at, b.options.Calendar).TradeDate); ok && b.dayOrders() > 0 {
+		if !opens.Before(b.s.at) {
+			return fmt.Errorf("a day order cannot be open before the market: make it gtc")
+		}
+		b.clock.Set(opens)
+	}
+	return b.place(ctx, order.Day)
+}
+
+func (b *beforehand) dayOrders() int {
+	n := 0
+	for i := range b.s.account.orders {
+		if b.s.account.orders[i].intent.TimeInForce == order.Day {
+			n++
+		}
+	}
+	return n
+}
+
+// openDay captures the equity at the open. A figure of the scenario's own is entered as
+// the broker's previous close.
+func (b *beforehand) openDay(ctx context.Context) error {
+	equity, err := b.equity(ctx)
+	if err != nil {
+		return err
+	}
+	own, control, err := b.store.Heads(ctx, b.world.doc.Account)
+	if err != nil {
+		return err
+	}
+	date := market.Session(b.s.at, b.options.Calendar).TradeDate
+	body := journal.Open{Equity: equity, Source: "previous_close", TradeDate: date.String()}
+	text, hash, err := journal.Seal(b.world.doc.Account, own.Seq+1, own.Hash, b.clock.Now(), b.doc.Fingerprint, journal.KindOpen, body)
+	if err != nil {
+		return err
+	}
+	return b.store.Append(ctx, &gate.Batch{
+		Account: b.world.doc.Account, Expect: own, Control: &control,
+		Entries: []gate.Stored{{Account: b.world.doc.Account, Seq: own.Seq + 1, Hash: hash, Bytes: text}},
+	})
+}
+
+// equity is the scenario's figure, or cash and positions by the first quotes, else by
+// what the positions cost.
+func (b *beforehand) equity(ctx context.Context) (money.Notional, error) {
+	a := &b.s.account
+	if a.equityAtOpen != nil {
+		return *a.equityAtOpen, nil
+	}
+	sum := a.cash
+	for i := range a.positions {
+		p := &a.positions[i]
+		price, ok := b.firstQuote(p.symbol, p.quantity.IsNegative())
+		if !ok {
+			price = p.price
+		}
+		in, err := b.instrument(ctx, p.symbol)
+		if err != nil {
+			return sum, err
+		}
+		value, ok := price.TimesMultiplied(p.quantity, in.Multiplier, money.Down)
+		if !ok {
+			return sum, errRange
+		}
+		if sum, ok = sum.Add(value); !ok {
+			return sum, errRange
+		}
+	}
+	return sum, nil
+}
+
+// spend makes the orders that count today and left nothing behind: the broker rejected
+// them. An order counts at least a billionth of the currency; a turnover without orders
+// is an exit.
+func (b *beforehand) spend(ctx context.Context) error {
+	n := b.s.account.ordersToday - b.dayOrders()
+	if n < 0 {
+		return fmt.Errorf("orders_today is less than the day orders that are open")
+	}
+	turnover := b.s.account.notionalToday
+	if n == 0 && !turnover.IsPositive() {
+		return nil
+	}
+	least, _ := money.ParseNotional("0.000000001")
+	for i := range n {
+		value := least
+		if i == n-1 && turnover.IsPositive() {
+			value = turnover
+			for range n - 1 {
+				value, _ = value.Sub(least)
+			}
+		} else if !turnover.IsPositive() {
+			b.dust, _ = b.dust.Add(least)
+		}
+		if err := b.spendOne(ctx, value, order.Buy); err != nil {
+			return err
+		}
+	}
+	if n > 0 {
+		return nil
+	}
+	return b.spendOne(ctx, turnover, order.Sell)
+}
+
+func (b *beforehand) spendOne(ctx context.Context, value money.Notional, side order.Side) error {
+	price, err := money.ParsePrice(value.String())
+	if err != nil || !price.IsPositive() {
+		return errRange
+	}
+	in := order.Instrument{
+		Symbol: spareSymbol, Class: order.USEquity, Currency: b.world.doc.Currency, Multiplier: money.QuantityFromInt(1), Active: true,
+	}
+	b.say(in, price)
+	if err := b.paper.Inject(ctx, paper.Fault{Kind: paper.FaultReject, Action: order.ActionNew}); err != nil {
+		return err
+	}
+	if side == order.Sell {
+		if err := b.holdSpare(ctx, in, price); err != nil {
+			return err
+		}
+	}
+	intent := order.Intent{
+		Action: order.ActionNew, Symbol: spareSymbol, Side: side, Type: order.Limit, Quantity: money.QuantityFromInt(1),
+		LimitPrice: price, TimeInForce: order.GTC, ExtendedHours: true,
+	}
+	b.orders++
+	j := b.gate.Decide(ctx, gate.Call{Intent: intent, Door: "scenario", Agent: "history", CallID: fmt.Sprint("earlier-", b.orders), RawDigest: digest(nil)})
+	if !j.Allowed() {
+		return fmt.Errorf("today's orders: %v %v %s", j.Decision.Refusing(), j.Decision.Faults(), j.Fault)
+	}
+	if out := b.gate.Forward(ctx, j.Permit); out.Result != journal.ResultRejected {
+		return fmt.Errorf("today's orders: %s %s", out.Result, out.Reason)
+	}
+	b.clock.Advance(min(time.Millisecond, b.s.at.Sub(b.clock.Now())))
+	if side == order.Sell {
+		return b.dropSpare(ctx, in, price)
+	}
+	return nil
+}
+
+// holdSpare and dropSpare give the account a unit to sell, and take it again.
+func (b *beforehand) holdSpare(ctx context.Context, in order.Instrument, price money.Price) error {
+	return b.trade(ctx, in, price, order.Buy)
+}
+
+func (b *beforehand) dropSpare(ctx context.Context, in order.Instrument, price money.Price) error {
+	return b.trade(ctx, in, price, order.Sell)
+}
+
+func (b *beforehand) trade(ctx context.Context, in order.Instrument, price money.Price, side order.Side) error {
+	fill := journal.ExternalFill{Instrument: in, Price: price, Quantity: money.QuantityFromInt(1), Side: side}
+	if _, err := b.paper.ExternalFill(ctx, fill); err != nil {
+		return err
+	}
+	return b.gate.Tick(ctx)
+}
