@@ -129,15 +129,20 @@ type book struct {
 	now time.Time
 }
 
-// open starts an account with positions, limits in force, equity at open and a whole
-// reconciliation.
+// open starts an account with positions, limits in force, equity at open (positions at
+// cost) and a whole reconciliation.
 func open(t testing.TB, cash string, positions ...journal.Position) *book {
 	b := &book{t: t, s: account.New("paper"), doc: wide(), now: elevenAM}
 	b.apply(journal.KindGenesis, journal.Genesis{
 		Broker: "paper", Cash: ntl(cash), Currency: "USD", Positions: positions, Version: "test", Who: "operator",
 	})
 	b.apply(journal.KindLimits, journal.Limits{Fingerprint: b.doc.Fingerprint, Text: "text", Who: "operator"})
-	b.apply(journal.KindOpen, journal.Open{Equity: ntl("1000000"), Source: "marks", TradeDate: "2026-03-18"})
+	equity := ntl(cash)
+	for _, p := range positions {
+		worth, _ := p.Cost.Times(p.Quantity, money.Down)
+		equity, _ = equity.Add(worth)
+	}
+	b.apply(journal.KindOpen, journal.Open{Equity: equity, Source: "marks", TradeDate: "2026-03-18"})
 	b.apply(journal.KindReconcile, journal.Reconcile{AsOf: journal.At(b.now), Cash: ntl(cash), Whole: true})
 	return b
 }
