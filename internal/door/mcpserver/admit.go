@@ -74,6 +74,7 @@ func (s *Server) admitting(next mcp.MethodHandler) mcp.MethodHandler {
 			return next(ctx, method, req)
 		}
 		c := callFrom(ctx)
+		s.seen(req)
 		p, ok := req.GetParams().(*mcp.CallToolParamsRaw)
 		if !ok || p == nil {
 			return s.malformed(ctx, c, "params are missing")
@@ -98,6 +99,14 @@ func (s *Server) admitting(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 		}
 		return next(ctx, method, req)
+	}
+}
+
+// seen tells the HTTP tap that a call came this far: what becomes of it is recorded
+// here.
+func (s *Server) seen(req mcp.Request) {
+	if extra := req.GetExtra(); extra != nil && extra.Header != nil {
+		s.expected.Delete(extra.Header.Get(headerCall))
 	}
 }
 
@@ -167,7 +176,7 @@ func (s *Server) protocolError(ctx context.Context, c *call, code, problem strin
 	if err != nil {
 		return faultResult(gate.CodeJournalUnavailable), nil
 	}
-	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: problem}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: problem, Data: protocolData(code, problem)}
 }
 
 // record journals a refusal of a call, whether or not its caller is still there.

@@ -147,6 +147,15 @@ func integrityResult(code, sentence string) *mcp.CallToolResult {
 	return errorResult(b.String(), decided{Verdict: risk.Denied.String(), Retry: f.Retry, Findings: []finding{f}})
 }
 
+// protocolData is the data of a JSON-RPC error: the same as _meta of a result. It also
+// tells the wire tap that the refusal is recorded.
+func protocolData(code, problem string) json.RawMessage {
+	f := finding{Rail: code, Status: "deny", Text: problem + ".", Retry: retryNo}
+	// Structs of strings always marshal.
+	b, _ := json.Marshal(map[string]decided{metaDecision: {Verdict: risk.Denied.String(), Retry: f.Retry, Findings: []finding{f}}})
+	return b
+}
+
 // faultResult is a call that the server could not serve. Nothing was sent.
 func faultResult(code string) *mcp.CallToolResult {
 	f := finding{Rail: code, Status: "fault", Text: faultSentence(code) + " Nothing was sent.", Retry: retryLater}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -46,6 +47,8 @@ type Server struct {
 	tools map[string]tool
 	run   string // tells the calls of one process from those of another
 	calls atomic.Uint64
+	// expected holds the keys of HTTP tool calls that the middleware has not seen yet.
+	expected sync.Map
 }
 
 // New returns a server. It starts nothing.
@@ -100,7 +103,7 @@ func (s *Server) Connect(ctx context.Context, t mcp.Transport) (*mcp.ServerSessi
 // ServeStdio serves one session over a pair of streams, one message a line, until in
 // ends or ctx does. Nothing but protocol is written to out.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	tap := wire.NewStdio(in, out, func(v *wire.Violation) { s.violated(ctx, v, s.cfg.Agent) })
+	tap := wire.NewStdio(in, out, quoted(metaDecision), func(v *wire.Violation) { s.violated(ctx, v, s.cfg.Agent) })
 	// The tap bounds lines; the SDK's own limit would end the session.
 	session, err := s.mcp.Connect(ctx, &mcp.IOTransport{Reader: tap.In, Writer: tap.Out, MaxLineLength: -1}, nil)
 	if err != nil {

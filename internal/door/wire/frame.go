@@ -241,6 +241,9 @@ func (f *Frame) readParams() *Violation {
 	err := members(params, func(name string, value jsontext.Value) {
 		switch {
 		case name == "_meta":
+			if value.Kind() != '{' {
+				problem = "_meta is not an object"
+			}
 			f.PerRequest = carriesVersion(value)
 		case name == "name" && isTool:
 			named = value.Kind() == '"'
@@ -249,6 +252,9 @@ func (f *Frame) readParams() *Violation {
 			if deeper(value, ArgumentsDepthMax) {
 				problem = "arguments are nested too deep"
 			}
+		case (name == "inputResponses" || name == "requestState") && isTool:
+			// Nothing here ever asks a client for input.
+			problem = "the call answers a question that was not asked"
 		case folded == "" && (isTool || strings.EqualFold(name, "_meta")):
 			folded = folds(name, paramNames())
 		}

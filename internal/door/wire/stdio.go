@@ -24,23 +24,28 @@ type Stdio struct {
 	Out io.WriteCloser
 }
 
-// NewStdio taps in and out. Neither is closed by closing In or Out: they belong to the
+// NewStdio taps in and out. A tool call that passes and is then answered with a protocol
+// error which does not hold mark was refused by the library, out of everyone's sight:
+// it is reported as well, on the goroutine that writes. Neither is closed by closing In or Out: they belong to the
 // caller.
-func NewStdio(in io.Reader, out io.Writer, report func(*Violation)) *Stdio {
-	s := &session{out: out, inFlight: make(map[string]struct{})}
+func NewStdio(in io.Reader, out io.Writer, mark string, report func(*Violation)) *Stdio {
+	s := &session{out: out, mark: []byte(mark), report: report, inFlight: make(map[string]bool)}
 	s.settled = sync.NewCond(&s.mu)
-	r := &lineReader{in: bufio.NewReaderSize(in, readChunk), session: s, report: report}
+	r := &lineReader{in: bufio.NewReaderSize(in, readChunk), session: s}
 	return &Stdio{In: r, Out: (*lineWriter)(s)}
 }
 
 // session is what both directions share.
 type session struct {
+	report func(*Violation)
+	mark   []byte
+
 	mu       sync.Mutex // guards all below and keeps lines whole
 	out      io.Writer
-	inFlight map[string]struct{} // ids of calls without an answer yet
-	initID   string              // of the initialize call in flight
-	settled  *sync.Cond          // initID was cleared, or closed was set
-	ready    bool                // an initialize call was answered with a result
+	inFlight map[string]bool // ids of calls without an answer yet; true: a tool's
+	initID   string          // of the initialize call in flight
+	settled  *sync.Cond      // initID was cleared, or closed was set
+	ready    bool            // an initialize call was answered with a result
 	closed   bool
 }
 
@@ -63,7 +68,7 @@ func (s *session) admit(f *Frame) *Violation {
 	if f.Method == methodInitialize && s.initID == "" {
 		s.initID = f.ID
 	}
-	s.inFlight[f.ID] = struct{}{}
+	s.inFlight[f.ID] = f.Method == MethodCallTool
 	return nil
 }
 
@@ -100,7 +105,6 @@ func (s *session) answer(v *Violation) error {
 type lineReader struct {
 	in      *bufio.Reader
 	session *session
-	report  func(*Violation)
 	line    []byte // being put together
 	pending []byte // sound, not yet handed on
 	err     error
@@ -177,7 +181,7 @@ func (r *lineReader) take() error {
 }
 
 func (r *lineReader) refuse(v *Violation) error {
-	r.report(v)
+	r.session.report(v)
 	return r.session.answer(v)
 }
 
@@ -196,12 +200,25 @@ type lineWriter session
 
 func (w *lineWriter) Write(line []byte) (int, error) {
 	id, failed := answered(line)
+	n, unseen, err := w.pass(line, id, failed)
+	if unseen {
+		w.report(&Violation{
+			Code: CodeInvalidRequest, Problem: "the call does not fit the protocol version that it names", Silent: true,
+			Method: MethodCallTool,
+		})
+	}
+	return n, err
+}
+
+// pass writes a line; unseen tells that it refuses a tool call without our mark.
+func (w *lineWriter) pass(line []byte, id string, failed bool) (n int, unseen bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
-		return 0, io.ErrClosedPipe
+		return 0, false, io.ErrClosedPipe
 	}
 	if id != "" {
+		unseen = failed && w.inFlight[id] && !bytes.Contains(line, w.mark)
 		delete(w.inFlight, id)
 		if id == w.initID {
 			w.initID = ""
@@ -209,7 +226,8 @@ func (w *lineWriter) Write(line []byte) (int, error) {
 			w.settled.Broadcast()
 		}
 	}
-	return w.out.Write(line)
+	n, err = w.out.Write(line)
+	return n, unseen, err
 }
 
 func (w *lineWriter) Close() error {
