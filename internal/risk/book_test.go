@@ -160,13 +160,15 @@ func (b *book) apply(kind journal.Kind, body any) {
 
 // new is a limit order of AAPL, quoted 199.98 to 200.02.
 func (b *book) new(side order.Side, quantity, limit string) *rail.Request {
+	now := quote("AAPL", "199.98", "200.02")
+	now.At = b.now.Add(-time.Second)
 	return &rail.Request{
 		Intent: order.Intent{
 			Action: order.ActionNew, Account: "paper", Symbol: "AAPL", Side: side, Type: order.Limit,
 			Quantity: qty(quantity), LimitPrice: prc(limit), TimeInForce: order.Day,
 		},
 		Now: b.now, InstrumentAsked: true, InstrumentKnown: true, Instrument: share("AAPL"),
-		Quote: quote("AAPL", "199.98", "200.02"), LastValid: quote("AAPL", "199.98", "200.02"),
+		Quote: now, LastValid: now,
 		PaperBroker: true, AtomicReplace: true, ControlMode: account.Active,
 	}
 }
