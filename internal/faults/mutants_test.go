@@ -1,0 +1,144 @@
+//go:build unix
+
+package faults
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mutant takes one defence away and names the test that must then fail.
+type mutant struct {
+	name  string
+	file  string // from the module's root
+	edits []edit
+	pkg   string
+	test  string
+}
+
+type edit struct{ old, new string }
+
+func mutants() []mutant {
+	return []mutant{
+		{
+			name: "the durable append", file: "internal/gate/ledger.go",
+			edits: []edit{{"err = g.cfg.Store.Append(ctx, batch)", "err = ctx.Err()"}},
+			pkg:   "./internal/gate", test: "TestAnAllowedOrderReachesTheBrokerAfterItsDecision",
+		},
+		{
+			name: "the permit's single use", file: "internal/gate/permit.go",
+			edits: []edit{{"case !p.burned.CompareAndSwap(false, true):", "case p.burned.Load():"}},
+			pkg:   "./internal/gate", test: "TestAPermitBurnsOnce",
+		},
+		{
+			name: "the permit's gate", file: "internal/gate/permit.go",
+			edits: []edit{{"|| p.gate != g:", "|| p.gate == nil:"}},
+			pkg:   "./internal/gate", test: "TestAPermitOfAnotherGateSendsNothing",
+		},
+		{
+			name: "the second reading of the heads", file: "internal/gate/forward.go",
+			edits: []edit{
+				{"case g.ctl.Seq != p.control.Seq || g.ctl.Head != p.control.Hash:", "case g.ctl == nil:"},
+				{"case g.stopSeq > p.through:", "case g.state == nil:"},
+				{"== account.Halted && p.message.Action", "== 255 && p.message.Action"},
+			},
+			pkg: "./internal/gate", test: "TestAHaltBetweenDecisionAndSendSendsNothing",
+		},
+		{
+			name: "the compare-and-swap in memory", file: "internal/store/memory/memory.go",
+			edits: []edit{{"if have := s.head(b.Account); have != b.Expect {", "if have := s.head(b.Account); have.Seq > 1<<60 {"}},
+			pkg:   "./internal/gate", test: "TestALostRaceIsDecidedAgain",
+		},
+		{
+			name: "the trial of an entry before it is durable", file: "internal/gate/ledger.go",
+			edits: []edit{{"err = g.state.Try(&e, hash, len(batch.Entries))", "_ = e"}},
+			pkg:   "./internal/gate", test: "TestAnEntryThatWouldNotFoldIsNotWritten",
+		},
+		{
+			name: "the broker's echo", file: "internal/gate/forward.go",
+			edits: []edit{{"!echoes(&reply, &p.message)", "p == nil"}},
+			pkg:   "./internal/gate", test: "TestAReplyThatEchoesAnotherOrderIsInDoubt",
+		},
+		{
+			name: "the recovery from a panic", file: "internal/gate/decide.go",
+			edits: []edit{{"	p := recover()\n	if p == nil {", "	var p any\n	if p == nil {"}},
+			pkg:   "./internal/gate", test: "TestAPanicRefusesAndHalts",
+		},
+		{
+			name: "the control chain's head in the decision's transaction", file: "internal/store/memory/memory.go",
+			edits: []edit{{"have != *b.Control {", "have.Seq > 1<<60 {"}},
+			pkg:   "./internal/gate", test: "TestAHaltBeatsADecisionThatIsOnItsWay",
+		},
+		{
+			name: "the outcome's doubt when it cannot be written", file: "internal/gate/forward.go",
+			edits: []edit{{"Outcome{Result: journal.ResultInDoubt, OrderID: p.orderID, BrokerID: r.BrokerID, Unrecorded: true,", "Outcome{Result: resultOf(r.Result), OrderID: p.orderID, BrokerID: r.BrokerID,"}},
+			pkg:   "./internal/gate", test: "TestAnOutcomeThatCannotBeWrittenLeavesTheOrderInDoubt",
+		},
+		{
+			name: "the clocks' comparison", file: "internal/gate/clock.go",
+			edits: []edit{{"w.suspectUntil = r.Boot + clockAgreeFor", "w.suspectUntil = 0"}},
+			pkg:   "./internal/gate", test: "TestClockStepsAreSuspect",
+		},
+	}
+}
+
+// Every defence has a named test that fails without it: this one takes each away in
+// turn, in a copy that only the compiler sees.
+func TestWithoutADefenceItsTestFails(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds packages again")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants() {
+		t.Run(strings.ReplaceAll(m.name, " ", "_"), func(t *testing.T) {
+			out, err := m.run(t, root)
+			switch {
+			case err == nil:
+				t.Errorf("%s passes without %s", m.test, m.name)
+			case !strings.Contains(out, "--- FAIL: "+m.test):
+				t.Errorf("%s did not run without %s:\n%s", m.test, m.name, out)
+			}
+		})
+	}
+}
+
+// run tests the package with the mutated file laid over the real one.
+func (m *mutant) run(t *testing.T, root string) (string, error) {
+	t.Helper()
+	path := filepath.Join(root, m.file)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := string(text)
+	for _, e := range m.edits {
+		if strings.Count(source, e.old) != 1 {
+			t.Fatalf("%s has %q %d times, want once: the mutant is out of date", m.file, e.old, strings.Count(source, e.old))
+		}
+		source = strings.Replace(source, e.old, e.new, 1)
+	}
+	dir := t.TempDir()
+	mutated, overlay := filepath.Join(dir, "mutated.go"), filepath.Join(dir, "overlay.json")
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {path: mutated}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(mutated, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(overlay, list, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-run", "^"+m.test+"$", "-count=1", "-timeout=60s", "-vet=off", m.pkg)
+	c.Dir = root
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := c.CombinedOutput()
+	return string(out), err
+}
