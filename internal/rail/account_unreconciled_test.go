@@ -17,6 +17,7 @@ func (f *Facts) differs(symbol, ledger, broker string) {
 func TestAccountUnreconciled(t *testing.T) {
 	run(t, AccountUnreconciled, accountUnreconciled, []check{
 		{"read a second ago", nil, Pass},
+		{"read at now", func(f *Facts) { f.State.Reconciled.At = at }, Pass},
 		{"read 60 s ago", func(f *Facts) { f.State.Reconciled.At = ago(time.Minute) }, Pass},
 		{"a nanosecond older", func(f *Facts) { f.State.Reconciled.At = ago(time.Minute + 1) }, Deny},
 		{"never read", func(f *Facts) { f.State.Reconciled.At = time.Time{} }, Deny},
@@ -51,6 +52,10 @@ func TestAccountUnreconciledLetsExitsOut(t *testing.T) {
 		{"the broker holds more", exit("10", "10", "20"), Pass},
 		{"the broker holds as much as is sold", exit("10", "5", "5"), Pass},
 		{"the broker holds less than is sold", exit("10", "5", "4.999999999"), Deny},
+		{"not reducing, whatever the broker holds", func(f *Facts) {
+			exit("10", "5", "20")(f)
+			f.Reducing = false
+		}, Deny},
 		{"the broker holds nothing", exit("10", "5", "0"), Deny},
 		{"the broker is short", exit("10", "5", "-10"), Deny},
 		{"what works takes from what the broker holds", func(f *Facts) {

@@ -22,3 +22,15 @@ func TestKillSwitch(t *testing.T) {
 		{"no state", func(f *Facts) { f.State = nil }, Fault},
 	})
 }
+
+func TestKillSwitchTellsTheMode(t *testing.T) {
+	for mode, want := range map[account.Mode]string{
+		account.ReduceOnly: "reduce_only", account.Halted: "halted", account.Mode(9): "halted",
+	} {
+		f := baseFacts()
+		f.Mode = mode
+		if got := killSwitch(&f); got.Observed != want || got.Retry != RetryNo {
+			t.Errorf("mode %d: got %+v", mode, got)
+		}
+	}
+}

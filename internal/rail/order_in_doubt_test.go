@@ -65,6 +65,7 @@ func TestOrderInDoubtLetsExitsOutOnceThePositionWasReadAgain(t *testing.T) {
 		{"read before the doubt", exit(ago(10*time.Second), ago(11*time.Second)), Deny},
 		{"read at the doubt", exit(ago(10*time.Second), ago(10*time.Second)), Deny},
 		{"read after the doubt", exit(ago(10*time.Second), ago(10*time.Second-1)), Pass},
+		{"read at now", exit(ago(10*time.Second), at), Pass},
 		{"read 60 s ago", exit(ago(2*time.Minute), ago(time.Minute)), Deny},
 		{"read a nanosecond less ago", exit(ago(2*time.Minute), ago(time.Minute-1)), Pass},
 		{"read in the future", exit(ago(10*time.Second), at.Add(1)), Deny},
