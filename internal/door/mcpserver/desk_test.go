@@ -87,7 +87,7 @@ func newDesk(t testing.TB, options ...option) *desk {
 	d.broker = &watched{Broker: broker}
 	cfg := gate.Config{
 		Account: "paper", Store: d.store, Broker: d.broker, Quotes: d.quotes, Clock: d.clock, Calendar: calendar,
-		Paper: true, AtomicReplace: true, Version: "test",
+		Paper: true, AtomicReplace: true, Version: "test", Log: testLog(t),
 	}
 	ctx := context.Background()
 	check(t, gate.Create(ctx, cfg, journal.Genesis{
@@ -96,7 +96,7 @@ func newDesk(t testing.TB, options ...option) *desk {
 	d.gate, err = gate.Open(ctx, cfg)
 	check(t, err)
 	document := string(limits.Template("paper"))
-	server := Config{Gate: d.gate, Quotes: d.quotes, Journal: d, Name: "rails", Version: "test", Agent: "tester"}
+	server := Config{Gate: d.gate, Quotes: d.quotes, Journal: d, Name: "rails", Version: "test", Agent: "tester", Log: testLog(t)}
 	wrap := d.counting
 	for _, o := range options {
 		if o.limits != nil {
@@ -336,4 +336,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+// testLog sends the diagnostic log to the test's own.
+func testLog(t testing.TB) *slog.Logger {
+	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+}

@@ -74,14 +74,16 @@ func findingsOf(d *risk.Decision) []finding {
 	}
 	for i := range d.Findings {
 		r := &d.Findings[i]
-		f := finding{
-			Rail: string(r.Rail), Status: r.Status.String(), Observed: r.Observed, Limit: r.Limit,
-			Passes: r.Passes, Text: r.Text, Retry: retryWord(r.Retry),
+		if r.Status != rail.Deny && r.Status != rail.Fault {
+			continue // a finding that nobody made has no detail either
 		}
-		switch r.Status {
-		case rail.Deny:
+		f := finding{Rail: string(r.Rail), Status: r.Status.String(), Retry: retryWord(r.Retry)}
+		if r.Detail != nil {
+			f.Observed, f.Limit, f.Passes, f.Text = r.Observed, r.Limit, r.Passes, r.Text
+		}
+		if r.Status == rail.Deny {
 			denies = append(denies, f)
-		case rail.Fault:
+		} else {
 			faults = append(faults, f)
 		}
 	}
