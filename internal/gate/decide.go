@@ -67,7 +67,7 @@ func (g *Gate) Decide(ctx context.Context, c Call) (j Judgement) {
 	defer g.mu.Unlock()
 	c.Intent.Account = g.cfg.Account
 	if err := g.prepare(ctx); err != nil {
-		return g.faulted(err)
+		return g.faulted(ctx, &c, err)
 	}
 	if replayed, ok := g.replay(ctx, &c); ok {
 		return replayed
@@ -83,10 +83,10 @@ func (g *Gate) Check(ctx context.Context, c Call) (j Judgement) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.prepare(ctx); err != nil {
-		return g.faulted(err)
-	}
 	c.Intent.Account = g.cfg.Account
+	if err := g.prepare(ctx); err != nil {
+		return Judgement{Fault: faultCode(err)}
+	}
 	m := g.now()
 	req := g.request(ctx, &c, m)
 	return Judgement{Decision: risk.Decide(g.state, g.doc, &req, g.cfg.Calendar), At: m.at}
@@ -104,10 +104,22 @@ func (g *Gate) prepare(ctx context.Context) error {
 	return g.open(ctx)
 }
 
-// faulted names the fault that an error of the contract's own steps is.
-func (g *Gate) faulted(err error) Judgement {
-	g.log.Error("call refused: the contract could not be kept", "account", g.cfg.Account, "error", err)
-	return Judgement{Fault: faultCode(err)}
+// faulted names the fault that an error of the contract's own steps is, and records the
+// refused call where the journal still takes it. The caller holds mu.
+func (g *Gate) faulted(ctx context.Context, c *Call, err error) Judgement {
+	code := faultCode(err)
+	g.log.Error("call refused: the contract could not be kept", "account", g.cfg.Account, "fault", code, "error", err)
+	if code == CodeJournalUnavailable || g.broken != nil || g.state == nil {
+		return Judgement{Fault: code}
+	}
+	err = g.refuse(ctx, journal.Refusal{
+		Agent: c.Agent, CallID: c.CallID, Code: code, Count: 1, Door: c.Door, Message: true,
+		RawDigest: c.RawDigest, Text: "the call could not be judged",
+	})
+	if err != nil {
+		g.log.Error("refusal not journaled", "account", g.cfg.Account, "error", err)
+	}
+	return Judgement{Fault: code}
 }
 
 // replay finds an allowed decision with the same client order id and the same order:
@@ -125,7 +137,7 @@ func (g *Gate) replay(ctx context.Context, c *Call) (Judgement, bool) {
 		RawDigest: c.RawDigest, Text: "same client order id and same order as " + id,
 	})
 	if err != nil {
-		return g.faulted(err), true
+		return g.faulted(ctx, c, err), true
 	}
 	out := g.standing(id)
 	return Judgement{Replayed: &out, OrderID: id, ID: id, At: g.state.At}, true
@@ -158,11 +170,11 @@ func (g *Gate) judge(ctx context.Context, c *Call) Judgement {
 		return append([]draft{{journal.KindDecision, body}}, g.effects(&d, m.at)...), m.at, nil
 	})
 	if err != nil {
-		return g.faulted(err)
+		return g.faulted(ctx, c, err)
 	}
 	if counted {
 		if err := g.countSpent(ctx, c); err != nil {
-			return g.faulted(err)
+			return g.faulted(ctx, c, err)
 		}
 		return j
 	}

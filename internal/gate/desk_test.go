@@ -266,3 +266,5 @@ func (d *desk) compare(s *account.State) {
 		}
 	}
 }
+
+func (d *desk) cash() money.Notional { return paper.StartingCash() }

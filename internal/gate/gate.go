@@ -43,7 +43,7 @@ type Gate struct {
 	cfg Config
 	log *slog.Logger
 
-	mu    sync.Mutex // guards everything below; not held while a broker is spoken to
+	mu    sync.Mutex // guards everything below; not held while a broker is sent to or asked for its account
 	state *account.State
 	ctl   *account.Control
 	// broken is set when the journal could not be trusted any more: nothing passes until

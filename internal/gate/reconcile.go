@@ -72,7 +72,8 @@ const StillPictureTries = 20
 func (g *Gate) stillPicture(ctx context.Context) (seen BrokerAccount, err error) {
 	for try := range StillPictureTries {
 		before := g.cursor
-		if seen, err = g.cfg.Broker.Account(ctx); err != nil {
+		g.unlocked(ctx, func(ctx context.Context) { seen, err = g.cfg.Broker.Account(ctx) })
+		if err != nil {
 			return seen, brokerUnread(err)
 		}
 		if err := g.catchUp(ctx); err != nil {
@@ -91,6 +92,16 @@ func (g *Gate) stillPicture(ctx context.Context) (seen BrokerAccount, err error)
 	return seen, nil
 }
 
+// unlocked lets other calls be judged while the broker is asked, for ReplyWithin at the
+// most. The caller holds mu, and holds it again afterwards.
+func (g *Gate) unlocked(ctx context.Context, ask func(ctx context.Context)) {
+	ctx, cancel := context.WithTimeout(ctx, ReplyWithin)
+	defer cancel()
+	g.mu.Unlock()
+	defer g.mu.Lock()
+	ask(ctx)
+}
+
 // resolveDoubts looks up every order of ours whose end is not known.
 func (g *Gate) resolveDoubts(ctx context.Context, out *Reconciliation) error {
 	now := g.now().at
@@ -98,12 +109,15 @@ func (g *Gate) resolveDoubts(ctx context.Context, out *Reconciliation) error {
 		if o.External || !doubtful(o, now) {
 			continue
 		}
-		standing, err := g.cfg.Broker.Find(ctx, o.ClientOrderID)
+		var standing Standing
+		var err error
+		client, id := o.ClientOrderID, o.ID
+		g.unlocked(ctx, func(ctx context.Context) { standing, err = g.cfg.Broker.Find(ctx, client) })
 		if err != nil {
-			out.StillDoubt = append(out.StillDoubt, o.ID)
+			out.StillDoubt = append(out.StillDoubt, id)
 			continue
 		}
-		if err := g.resolveFound(ctx, o.ID, &standing, out); err != nil {
+		if err := g.resolveFound(ctx, id, &standing, out); err != nil {
 			return err
 		}
 	}

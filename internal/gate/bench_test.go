@@ -1,0 +1,121 @@
+package gate_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/broker-rails/broker-rails/internal/gate"
+	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/limits"
+	"github.com/broker-rails/broker-rails/internal/store/memory"
+	"github.com/broker-rails/broker-rails/internal/store/sqlite"
+)
+
+// noWindows lets a benchmark decide as often as it likes.
+const noWindows = `
+session: {max_orders_per_minute: off, max_notional_per_minute: off, max_messages_per_minute: off, duplicate_window: off, denial_storm: off, max_orders_per_day: off}
+`
+
+// deskOn is a desk whose account's journal is kept in another store.
+func deskOn(b *testing.B, store gate.Store, name string) *desk {
+	b.Helper()
+	d := newDesk(b, "")
+	d.cfg.Account, d.cfg.Store, d.store = name, store, store
+	must(b, gate.Create(b.Context(), d.cfg, journal.Genesis{Broker: "paper", Cash: d.cash(), Currency: "USD", Who: "operator"}))
+	d.open()
+	base, err := limits.Load("shipped", limits.Template(name))
+	must(b, err)
+	doc, err := limits.Over(base, "over", []byte(noWindows))
+	must(b, err)
+	_, err = d.gate.LoadLimits(b.Context(), "limits", doc.Canonical, "operator")
+	must(b, err)
+	must(b, d.gate.Tick(b.Context()))
+	return d
+}
+
+func quantile(all []time.Duration, q float64) time.Duration {
+	slices.Sort(all)
+	return all[int(float64(len(all)-1)*q)]
+}
+
+// BenchmarkDurableDecision compares, turn by turn, one decision on SQLite with one write
+// and flush of the same number of bytes to a plain file.
+func BenchmarkDurableDecision(b *testing.B) {
+	dir := b.TempDir()
+	must(b, os.Chmod(dir, 0o700))
+	store, err := sqlite.Open(b.Context(), dir, sqlite.Options{Create: true})
+	must(b, err)
+	defer store.Close()
+	d := deskOn(b, store, "bench")
+	plain, err := os.Create(filepath.Join(b.TempDir(), "plain"))
+	must(b, err)
+	defer plain.Close()
+	call := d.call("place_order", limitOrder("AAPL", "buy", "101", "200.00"))
+	size := 0
+	must(b, store.Read(b.Context(), "bench", 0, func(s gate.Stored) error { size = len(s.Bytes); return nil }))
+	bytes := make([]byte, max(size, 1500))
+	var decisions, writes []time.Duration
+	for b.Loop() {
+		t0 := time.Now()
+		j := d.gate.Decide(b.Context(), call)
+		t1 := time.Now()
+		if j.ID == "" {
+			b.Fatal(j.Fault)
+		}
+		_, err := plain.Write(bytes)
+		must(b, err)
+		must(b, fdatasync(plain))
+		t2 := time.Now()
+		decisions, writes = append(decisions, t1.Sub(t0)), append(writes, t2.Sub(t1))
+	}
+	own, base := quantile(decisions, 0.5), quantile(writes, 0.5)
+	b.ReportMetric(float64(own.Microseconds()), "p50-µs")
+	b.ReportMetric(float64(base.Microseconds()), "plain-p50-µs")
+	b.ReportMetric(float64(own)/float64(base), "ratio")
+}
+
+// BenchmarkManyAccounts is 64 callers on 64 accounts of one SQLite journal.
+func BenchmarkManyAccounts(b *testing.B) {
+	dir := b.TempDir()
+	must(b, os.Chmod(dir, 0o700))
+	store, err := sqlite.Open(b.Context(), dir, sqlite.Options{Create: true})
+	must(b, err)
+	defer store.Close()
+	desks := make([]*desk, 64)
+	for i := range desks {
+		desks[i] = deskOn(b, store, fmt.Sprintf("a%d", i))
+	}
+	call := desks[0].call("place_order", limitOrder("AAPL", "buy", "101", "200.00"))
+	each := max(1, b.N/len(desks))
+	b.ResetTimer()
+	var all sync.WaitGroup
+	for _, d := range desks {
+		all.Go(func() {
+			for range each {
+				if j := d.gate.Decide(b.Context(), call); j.ID == "" {
+					b.Error(j.Fault)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	b.ReportMetric(float64(each*len(desks))/b.Elapsed().Seconds(), "decisions/s")
+}
+
+// BenchmarkDecisionInMemory is a decision without a disk: what the gate itself costs.
+func BenchmarkDecisionInMemory(b *testing.B) {
+	d := deskOn(b, memory.New(), "bench")
+	call := d.call("place_order", limitOrder("AAPL", "buy", "101", "200.00"))
+	b.ReportAllocs()
+	for b.Loop() {
+		if j := d.gate.Decide(b.Context(), call); j.ID == "" {
+			b.Fatal(j.Fault)
+		}
+	}
+}
