@@ -131,8 +131,10 @@ func (st *step) externalOrder(b *journal.BrokerOrder) (func(), error) {
 		if o.External {
 			next.Filled = fresh.Filled
 		} else {
-			next.Terms.Cost = money.MaxNotional(o.Cost, fresh.Cost)
-			next.Terms.RiskPrice = money.MaxPrice(o.RiskPrice, fresh.RiskPrice)
+			// What the broker does not show stays as it was judged.
+			next.ExtendedHours, next.ExpireAt = o.ExtendedHours, o.ExpireAt
+			next.Cost = money.MaxNotional(o.Cost, fresh.Cost)
+			next.RiskPrice = money.MaxPrice(o.RiskPrice, fresh.RiskPrice)
 		}
 		c, err := s.planChange(o, next, "")
 		if err != nil {

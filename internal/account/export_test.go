@@ -9,3 +9,13 @@ func (s *State) Remember(id string, twice bool) {
 		s.ids.addSeen(keyOf(executionKind, id+"/2"), s.Day.Date)
 	}
 }
+
+// ForgetEnded makes the state remember n ended orders more, newer than those it has.
+func (s *State) ForgetEnded(n int) {
+	for range n {
+		s.side.remember(ended{seq: 1 << 60, date: s.Day.Date})
+	}
+}
+
+// EndedCount is how many ended orders are remembered.
+func (s *State) EndedCount() int { return len(s.side.ended) }

@@ -32,7 +32,8 @@ type idSet struct {
 	clientOrder []agedKey
 	seen        map[idKey]struct{}
 	seenOrder   []agedKey
-	mixed       idKey // exclusive or of all keys
+	mixed       idKey  // exclusive or of all keys
+	behind      *idSet // of the state that this is a fork of; only read
 }
 
 type clientRecord struct {
@@ -71,7 +72,15 @@ func (ids *idSet) addSeen(key idKey, date market.TradeDate) {
 
 func (ids *idSet) has(key idKey) bool {
 	_, known := ids.seen[key]
-	return known
+	return known || ids.behind != nil && ids.behind.has(key)
+}
+
+func (ids *idSet) client(key idKey) (clientRecord, bool) {
+	rec, known := ids.clients[key]
+	if !known && ids.behind != nil {
+		return ids.behind.client(key)
+	}
+	return rec, known
 }
 
 // forget drops ids that came before the date.
@@ -114,7 +123,7 @@ func (s *State) ClientID(id string) (orderID string, digest [16]byte, known bool
 	if id == "" {
 		return "", digest, false
 	}
-	rec, known := s.ids.clients[keyOf(clientKind, id)]
+	rec, known := s.ids.client(keyOf(clientKind, id))
 	if !known {
 		return "", digest, false
 	}

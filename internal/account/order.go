@@ -262,5 +262,12 @@ func (c *sidecar) findEnded(seq uint64) *ended {
 			return &c.ended[i]
 		}
 	}
+	if c.behind != nil {
+		if e := c.behind.findEnded(seq); e != nil {
+			// A copy, since what is behind a fork must not change.
+			copied := *e
+			return &copied
+		}
+	}
 	return nil
 }

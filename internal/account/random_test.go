@@ -227,7 +227,12 @@ func TestFoldAgreesWithTheModel(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		p := newPlayer(t, r)
 		for range rapid.IntRange(1, 40).Draw(r, "entries") {
+			before, first := snapshot(t, p.s), len(p.bytes)
 			p.play()
+			if rapid.Bool().Draw(r, "a batch") {
+				p.play()
+			}
+			tried(r, before, p.bytes[first:])
 			m := recompute(p.list)
 			for _, later := range []time.Duration{0, 31 * time.Second} {
 				if what := m.differs(p.s, p.now.Add(later)); what != "" {
@@ -253,6 +258,37 @@ func TestFoldAgreesWithTheModel(t *testing.T) {
 			r.Fatal("the fold from the start is another state")
 		}
 	})
+}
+
+// tried asserts that a batch that was applied would have been found to fold, that one
+// with a last entry that does not would not, and that trying changes nothing.
+func tried(r *rapid.T, before []byte, batch [][]byte) {
+	s, err := account.Restore(before)
+	if err != nil {
+		r.Fatal(err)
+	}
+	var entries []journal.Entry
+	var hashes []journal.Hash
+	for _, b := range batch {
+		e, err := journal.Envelope(b)
+		if err != nil {
+			r.Fatal(err)
+		}
+		entries, hashes = append(entries, e), append(hashes, journal.HashOf(b))
+	}
+	if err := s.TryAll(entries, hashes); err != nil {
+		r.Fatalf("a batch that folds is refused: %v", err)
+	}
+	if len(entries) > 0 {
+		last := entries[len(entries)-1]
+		last.Seq, last.Prev, last.Kind, last.Body = last.Seq+1, hashes[len(hashes)-1], journal.KindRecovery, []byte(`{"a":1}`)
+		if err := s.TryAll(append(entries, last), append(hashes, journal.Hash{})); err == nil {
+			r.Fatal("a batch that does not fold is taken")
+		}
+	}
+	if after, err := s.Snapshot(); err != nil || !bytes.Equal(after, before) {
+		r.Fatal("trying changed the state")
+	}
 }
 
 var decimals = regexp.MustCompile(`"-?[0-9]+(\.[0-9]+)?"`)

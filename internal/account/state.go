@@ -62,7 +62,8 @@ type sidecar struct {
 	ended    []ended           // orders that are no longer open, in the order of their end
 	realized []symbolProfit    // of this trade date, of instruments that are flat now
 	calendar market.Calendar
-	twins    uint64 // sum of the mixes of Recent, for the digest
+	behind   *sidecar // of the state that this is a fork of; its ended orders are only read
+	twins    uint64   // sum of the mixes of Recent, for the digest
 }
 
 type symbolProfit struct {
