@@ -42,7 +42,7 @@ func setAside(ctx context.Context, dir, name string) (oldJournal, error) {
 	if err := old.read(ctx, dir, name); err != nil {
 		return old, err
 	}
-	stamp := time.Now().UTC().Format("20060102T150405Z")
+	stamp := time.Now().UTC().Format("20060102T150405.000000000Z")
 	old.keptAs = filepath.Join(dir, "journal-"+stamp+".db")
 	if _, err := os.Lstat(old.keptAs); err == nil {
 		return old, failed("try again in a second", "%s is there already", old.keptAs)

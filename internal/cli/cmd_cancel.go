@@ -98,7 +98,7 @@ func (a *app) cancelOrders(ctx context.Context, d *deck, ids []string) (done []c
 	if err != nil {
 		return nil, left, err
 	}
-	if ids == nil {
+	if len(ids) == 0 {
 		for _, o := range open.Orders {
 			ids = append(ids, o.ID)
 		}
@@ -173,7 +173,7 @@ func cancelCode(done []cancelView, left *ordersView, ids []string) int {
 			code = exitBroker
 		}
 	}
-	if ids == nil && len(left.Orders) > 0 && code == exitDone {
+	if len(ids) == 0 && len(left.Orders) > 0 && code == exitDone {
 		code = exitBroker
 	}
 	return code

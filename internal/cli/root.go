@@ -103,7 +103,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 limits invalid, 4 order denied, 5 order
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "rails", Short: "A deterministic gate between AI agents and a broker account", Long: longHelp,
-		SilenceErrors: true, SilenceUsage: true, Args: noSuchCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2, Args: noSuchCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage("see "+c.CommandPath()+" --help", "%v", err)
@@ -131,7 +131,7 @@ func (a *app) root() *cobra.Command {
 		{"act", []*cobra.Command{
 			a.haltCommand(), a.reduceOnlyCommand(), a.resumeCommand(), a.cancelCommand(), a.reconcileCommand(), a.reloadCommand(),
 		}},
-		{"prove", []*cobra.Command{a.checkCommand(), a.limitsCommand()}},
+		{"prove", []*cobra.Command{a.checkCommand(), a.limitsCommand(), a.auditVerifyCommand()}},
 		{"", []*cobra.Command{a.versionCommand()}},
 	} {
 		for _, c := range g.commands {

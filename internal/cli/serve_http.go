@@ -2,11 +2,41 @@ package cli
 
 import (
 	"context"
+	"net"
+	"net/netip"
+	"strconv"
 
 	"github.com/broker-rails/broker-rails/internal/door/mcpserver"
 )
 
 // serveHTTP serves over streamable HTTP until ctx ends.
-func (a *app) serveHTTP(_ context.Context, _ *mcpserver.Server, _ *serveFlags) error {
-	return usage("use --transport stdio", "streamable-http is not built in")
+func (a *app) serveHTTP(ctx context.Context, server *mcpserver.Server, f *serveFlags) error {
+	cfg := mcpserver.HTTPConfig{Stateless: f.stateless, AllowedHosts: f.allowedHosts}
+	switch {
+	case f.tokenFile != "":
+		tokens, err := mcpserver.ReadTokens(f.tokenFile)
+		if err != nil {
+			return &failure{code: exitUsage, err: err, hint: "write name:token lines, with tokens such as: openssl rand -hex 32 gives, and chmod 600"}
+		}
+		cfg.Tokens = tokens
+	case !loopback(f.bind):
+		return usage("name a file of bearer tokens with --token-file, or bind to 127.0.0.1",
+			"%s can be reached by others, and no token is asked for", f.bind)
+	}
+	var listen net.ListenConfig
+	l, err := listen.Listen(ctx, "tcp", net.JoinHostPort(f.bind, strconv.Itoa(f.port)))
+	if err != nil {
+		return &failure{code: exitFailed, what: "not listening", err: err, hint: "choose another with --port"}
+	}
+	a.errs.line("rails: listening on http://", l.Addr().String())
+	return server.RunHTTP(ctx, l, cfg)
+}
+
+// loopback reports whether an address to bind can be reached from this machine only.
+func loopback(bind string) bool {
+	if bind == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(bind)
+	return err == nil && addr.IsLoopback()
 }

@@ -1,0 +1,264 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/broker-rails/broker-rails/internal/account"
+	"github.com/broker-rails/broker-rails/internal/audit"
+	"github.com/broker-rails/broker-rails/internal/broker/paper"
+	"github.com/broker-rails/broker-rails/internal/gate"
+	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/money"
+)
+
+type auditView struct {
+	Schema   string         `json:"schema"`
+	Data     string         `json:"data"`
+	Verified bool           `json:"verified"`
+	Entries  uint64         `json:"entries"`
+	Accounts []auditAccount `json:"accounts"`
+}
+
+type auditAccount struct {
+	Account      string         `json:"account"`
+	Entries      uint64         `json:"entries"`
+	Head         journal.Hash   `json:"head"`
+	Decisions    int            `json:"decisions"`
+	Allowed      int            `json:"allowed"`
+	Denied       int            `json:"denied"`
+	Errors       int            `json:"errors"`
+	Rederived    int            `json:"rederived"`
+	NotRederived int            `json:"not_rederived"` // of another engine or calendar
+	Refusals     int            `json:"refusals"`
+	Orders       int            `json:"orders_accepted"`
+	Rejected     int            `json:"orders_rejected"`
+	Fills        int            `json:"fills"`
+	DeniedBy     map[string]int `json:"denied_by"`
+	// Broker is same, different, behind (the broker has news that the journal has not
+	// taken yet), or not_compared.
+	Broker  string        `json:"broker"`
+	Differs []string      `json:"differs"` // symbols, and cash
+	Failure *auditFailure `json:"failure,omitzero"`
+}
+
+type auditFailure struct {
+	Question string `json:"question"` // integrity, fold or verdict
+	Entry    string `json:"entry"`
+	Want     string `json:"want"`
+	Got      string `json:"got"`
+}
+
+// What a comparison with the broker comes to.
+const (
+	brokerSame        = "same"
+	brokerDifferent   = "different"
+	brokerBehind      = "behind"
+	brokerNotCompared = "not_compared"
+)
+
+func (a *app) auditVerifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "audit-verify", Short: "Verify every entry, rebuild every account, and judge every order again", Args: none,
+		Long: "Answers three questions with counts: is every entry intact and in order; does the fold\n" +
+			"give the account that the broker shows; does every recorded verdict come out again.",
+		RunE: func(c *cobra.Command, _ []string) error { return a.auditVerify(c.Context()) },
+	}
+}
+
+func (a *app) auditVerify(ctx context.Context) error {
+	d, err := a.openJournal(ctx, looking)
+	if err != nil {
+		return err
+	}
+	bar := a.progress()
+	report, err := audit.Verify(ctx, d.entries, audit.Options{Calendar: d.calendar, Progress: bar.count})
+	bar.end()
+	if err = errors.Join(err, d.Close(ctx)); err != nil {
+		return err
+	}
+	v := auditView{Schema: "rails.audit-verify/v1", Data: d.dir, Verified: len(report.Failed()) == 0, Entries: report.Entries}
+	for _, r := range report.Accounts {
+		one := viewAudit(r)
+		if r.Account != journal.ControlAccount {
+			if one.Broker, one.Differs, err = againstBroker(ctx, d.dir, r); err != nil {
+				return err
+			}
+		}
+		v.Verified = v.Verified && one.Broker != brokerDifferent
+		v.Accounts = append(v.Accounts, one)
+	}
+	if a.flags.json {
+		err = a.out.json(v)
+	} else {
+		err = a.printAudit(&v)
+	}
+	if err == nil && !v.Verified {
+		err = silently(exitAudit)
+	}
+	return err
+}
+
+// entries hands every entry of the journal to the verifier, as it is stored.
+func (d *deck) entries(ctx context.Context, each func(audit.Item) error) error {
+	return d.store.All(ctx, 0, func(s gate.Stored) error {
+		return each(audit.Item{Account: s.Account, Bytes: s.Bytes, Stored: s.Hash})
+	})
+}
+
+func viewAudit(r *audit.AccountReport) auditAccount {
+	v := auditAccount{
+		Account: r.Account, Entries: r.Entries, Head: r.Head, Decisions: r.Decisions, Allowed: r.Allowed, Denied: r.Denied,
+		Errors: r.Errors, Rederived: r.Rederived, NotRederived: r.NotRederived, Refusals: r.Refusals, Orders: r.Orders,
+		Rejected: r.Rejected, Fills: r.Fills, DeniedBy: r.DeniedBy, Broker: brokerNotCompared,
+	}
+	if f := r.Failure; f != nil {
+		v.Failure = &auditFailure{Question: string(f.Question), Entry: f.Account + "/" + seqText(f.Seq), Want: f.Want, Got: f.Got}
+	}
+	return v
+}
+
+// againstBroker holds the folded account against the paper ledger, where one stands
+// beside the journal. The ledger is read as it is: an audit changes nothing.
+func againstBroker(ctx context.Context, dir string, r *audit.AccountReport) (result string, differs []string, err error) {
+	folder := ledgerFolder(dir, r.Account)
+	if _, err := os.Stat(filepath.Join(folder, paper.FileName)); err != nil || r.State == nil || r.State.Broker != brokerPaper {
+		return brokerNotCompared, nil, nil
+	}
+	ledger, err := paper.OpenFile(ctx, folder, paper.Start{})
+	if err != nil {
+		return brokerNotCompared, nil, unreached("the paper ledger of "+r.Account, err)
+	}
+	cash, errCash := ledger.Cash(ctx)
+	held, errHeld := ledger.Positions(ctx)
+	done, errDone := ledger.Executions(ctx)
+	if err := errors.Join(errCash, errHeld, errDone, ledger.Close()); err != nil {
+		return brokerNotCompared, nil, unreached("the paper ledger of "+r.Account, err)
+	}
+	differs = differences(r.State, cash, held)
+	switch {
+	case len(differs) == 0:
+		return brokerSame, nil, nil
+	case unseen(r.State, done):
+		return brokerBehind, differs, nil
+	}
+	return brokerDifferent, differs, nil
+}
+
+// differences are the symbols whose positions are not the same, and cash.
+func differences(s *account.State, cash money.Notional, held []journal.Position) []string {
+	var out []string
+	if s.Cash != cash {
+		out = append(out, "cash")
+	}
+	broker := map[string]money.Quantity{}
+	for _, p := range held {
+		broker[p.Instrument.Symbol] = p.Quantity
+	}
+	for i := range s.Holdings {
+		symbol := s.Holdings[i].Instrument.Symbol
+		if s.Holdings[i].Position != broker[symbol] {
+			out = append(out, symbol)
+		}
+		delete(broker, symbol)
+	}
+	for symbol, q := range broker {
+		if !q.IsZero() {
+			out = append(out, symbol)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// unseen reports whether the newest execution is one that the journal has not taken.
+func unseen(s *account.State, done []paper.Execution) bool {
+	return len(done) > 0 && !s.SeenExecution(done[len(done)-1].ID)
+}
+
+func (a *app) printAudit(v *auditView) error {
+	p := a.out
+	for i := range v.Accounts {
+		r := &v.Accounts[i]
+		name := r.Account
+		if name == journal.ControlAccount {
+			name = "all accounts"
+		}
+		p.line(p.strong(name), p.dim("  "+plural(int(r.Entries), "entry", "entries")+", head "+short(r.Head.String())))
+		a.printQuestions(r)
+		if r.Broker == brokerBehind {
+			p.line("  the broker has news that the journal has not taken yet; take it with: rails reconcile")
+		}
+		if len(r.Differs) > 0 && r.Broker == brokerDifferent {
+			p.line("  ", p.bad("differs from the broker: "), strings.Join(r.Differs, ", "))
+		}
+		if f := r.Failure; f != nil {
+			p.line("  ", p.bad("first failure at "+f.Entry), ": want ", f.Want, ", got ", f.Got)
+		}
+	}
+	if v.Verified {
+		p.line(p.good("verified"), ": ", plural(int(v.Entries), "entry", "entries"))
+	} else {
+		p.line(p.bad("NOT VERIFIED"))
+	}
+	return p.failed
+}
+
+// printQuestions answers the three questions for one account. A failure leaves the
+// questions after it without an answer.
+func (a *app) printQuestions(r *auditAccount) {
+	answer := func(q audit.Question, yes string) string {
+		switch {
+		case r.Failure == nil:
+			return a.out.good("yes") + "  " + yes
+		case r.Failure.Question == string(q):
+			return a.out.bad("NO")
+		}
+		return a.out.dim("up to the failure") + "  " + yes
+	}
+	a.out.field("  intact", answer(audit.Integrity, plural(int(r.Entries), "entry", "entries")+" in one chain"))
+	a.out.field("  rebuilt", answer(audit.Fold, plural(r.Orders, "order", "orders")+" accepted, "+plural(r.Fills, "fill", "fills")+
+		", broker: "+a.out.verdict(r.Broker)))
+	text := seqText(uint64(r.Rederived)) + " of " + plural(r.Decisions, "verdict", "verdicts") + " again (" +
+		seqText(uint64(r.Allowed)) + " allowed, " + seqText(uint64(r.Denied)) + " denied, " + seqText(uint64(r.Errors)) + " error)"
+	if r.NotRederived > 0 {
+		text += ", " + seqText(uint64(r.NotRederived)) + " of another engine or calendar"
+	}
+	a.out.field("  judged again", answer(audit.Verdict, text))
+}
+
+// barAfter is how long work must take before it shows how far it has come.
+const barAfter = time.Second
+
+// bar shows how far long work has come, on a terminal and once it takes a second.
+type bar struct{ show *progressbar.ProgressBar }
+
+func (a *app) progress() *bar {
+	if !a.errs.terminal || a.flags.json {
+		return &bar{}
+	}
+	return &bar{progressbar.NewOptions64(-1,
+		progressbar.OptionSetWriter(a.errs.w), progressbar.OptionSetDescription("entries"), progressbar.OptionShowCount(),
+		progressbar.OptionThrottle(barAfter), progressbar.OptionClearOnFinish(), progressbar.OptionSetRenderBlankState(false),
+	)}
+}
+
+func (b *bar) count(n uint64) {
+	if b.show != nil {
+		_ = b.show.Set64(int64(n)) // decoration
+	}
+}
+
+func (b *bar) end() {
+	if b.show != nil {
+		_ = b.show.Finish() // decoration
+	}
+}
