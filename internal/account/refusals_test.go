@@ -11,14 +11,51 @@ import (
 	"github.com/broker-rails/broker-rails/internal/order"
 )
 
-// TestFailClosedBodies folds bodies that contradict themselves or the state. None is
-// taken and nothing changes.
-func TestFailClosedBodies(t *testing.T) {
-	most := money.MustNotional("99999999999999999999.999999999")
-	mostUnits := money.MustQuantity("99999999999999999999.999999999")
+// refuseAll folds bodies that contradict themselves or the state. None is taken and
+// nothing changes.
+func (c *script) refuseAll(t *testing.T, bodies map[string]any) {
+	for name, body := range bodies {
+		t.Run(name, func(t *testing.T) {
+			c.t = t
+			err := c.refused(journal.KindOf(body), body)
+			var typed *account.ApplyError
+			if !errors.As(err, &typed) || typed.Kind != journal.KindOf(body) || !strings.HasPrefix(err.Error(), "apply paper/") {
+				t.Errorf("refused by %v", err)
+			}
+		})
+	}
+}
+
+func TestFailClosedOutcomesAndFills(t *testing.T) {
 	c := begin(t)
 	ours := c.working(order.Buy, "AAPL", "10", "10")
 	c.fill(ours, "5", "10")
+	most := money.MustNotional("99999999999999999999.999999999")
+	mostUnits := money.MustQuantity("99999999999999999999.999999999")
+	filled := func(change func(*journal.Fill)) journal.Fill {
+		f := c.fillBody(ours, "1", "10")
+		change(&f)
+		return f
+	}
+	c.refuseAll(t, map[string]any{
+		"outcome of decision 0":     journal.Outcome{Result: journal.ResultAccepted},
+		"outcome of a later one":    journal.Outcome{Decision: 99, Result: journal.ResultAccepted},
+		"outcome without a result":  journal.Outcome{Decision: seqOf(ours)},
+		"unknown result, no order":  journal.Outcome{Decision: 1, Result: "lost"},
+		"fill without an execution": filled(func(f *journal.Fill) { f.ExecutionID = "" }),
+		"fill of nothing":           filled(func(f *journal.Fill) { f.Quantity = money.Quantity{} }),
+		"fill of less than nothing": filled(func(f *journal.Fill) { f.Quantity = money.MustQuantity("-1") }),
+		"fill at a negative price":  filled(func(f *journal.Fill) { f.Price = money.MustPrice("-1") }),
+		"fill past the range":       filled(func(f *journal.Fill) { f.Quantity = mostUnits }),
+		"fees past the range":       filled(func(f *journal.Fill) { f.Fees = most }),
+	})
+}
+
+func TestFailClosedExternalOrders(t *testing.T) {
+	c := begin(t)
+	ours := c.working(order.Buy, "AAPL", "10", "10")
+	c.fill(ours, "5", "10")
+	mostUnits := money.MustQuantity("99999999999999999999.999999999")
 	shown := func(change func(*journal.BrokerOrder)) journal.External {
 		b := journal.BrokerOrder{
 			BrokerID: "9", Instrument: stock("SPY"), LimitPrice: money.MustPrice("1"), Quantity: money.MustQuantity("1"),
@@ -27,32 +64,7 @@ func TestFailClosedBodies(t *testing.T) {
 		change(&b)
 		return journal.External{ID: "order", Order: &b}
 	}
-	executed := func(change func(*journal.ExternalFill)) journal.External {
-		f := journal.ExternalFill{Instrument: stock("SPY"), Price: money.MustPrice("1"), Quantity: money.MustQuantity("1"), Side: order.Sell}
-		change(&f)
-		return journal.External{ID: "fill", Fill: &f}
-	}
-	filled := func(change func(*journal.Fill)) journal.Fill {
-		f := c.fillBody(ours, "1", "10")
-		change(&f)
-		return f
-	}
-	reconciled := func(change func(*journal.Reconcile)) journal.Reconcile {
-		r := journal.Reconcile{AsOf: journal.At(c.now)}
-		change(&r)
-		return r
-	}
-	for name, body := range map[string]any{
-		"outcome of decision 0":      journal.Outcome{Result: journal.ResultAccepted},
-		"outcome of a later one":     journal.Outcome{Decision: 99, Result: journal.ResultAccepted},
-		"outcome without a result":   journal.Outcome{Decision: seqOf(ours)},
-		"unknown result, no order":   journal.Outcome{Decision: 1, Result: "lost"},
-		"fill without an execution":  filled(func(f *journal.Fill) { f.ExecutionID = "" }),
-		"fill of nothing":            filled(func(f *journal.Fill) { f.Quantity = money.Quantity{} }),
-		"fill of less than nothing":  filled(func(f *journal.Fill) { f.Quantity = money.MustQuantity("-1") }),
-		"fill at a negative price":   filled(func(f *journal.Fill) { f.Price = money.MustPrice("-1") }),
-		"fill past the range":        filled(func(f *journal.Fill) { f.Quantity = mostUnits }),
-		"fees past the range":        filled(func(f *journal.Fill) { f.Fees = most }),
+	c.refuseAll(t, map[string]any{
 		"order without an id":        shown(func(b *journal.BrokerOrder) { b.BrokerID = "" }),
 		"order without a symbol":     shown(func(b *journal.BrokerOrder) { b.Instrument.Symbol = "" }),
 		"order without a side":       shown(func(b *journal.BrokerOrder) { b.Side = order.SideNone }),
@@ -67,6 +79,21 @@ func TestFailClosedBodies(t *testing.T) {
 		"open quantity past the range": shown(func(b *journal.BrokerOrder) {
 			b.Instrument, b.Quantity, b.LimitPrice, b.Type = stock("AAPL"), mostUnits, money.Price{}, order.Market
 		}),
+	})
+}
+
+func TestFailClosedEvents(t *testing.T) {
+	c := begin(t)
+	ours := c.working(order.Buy, "AAPL", "10", "10")
+	c.fill(ours, "5", "10")
+	most := money.MustNotional("99999999999999999999.999999999")
+	mostUnits := money.MustQuantity("99999999999999999999.999999999")
+	executed := func(change func(*journal.ExternalFill)) journal.External {
+		f := journal.ExternalFill{Instrument: stock("SPY"), Price: money.MustPrice("1"), Quantity: money.MustQuantity("1"), Side: order.Sell}
+		change(&f)
+		return journal.External{ID: "fill", Fill: &f}
+	}
+	c.refuseAll(t, map[string]any{
 		"execution without a symbol":   executed(func(f *journal.ExternalFill) { f.Instrument.Symbol = "" }),
 		"execution without a side":     executed(func(f *journal.ExternalFill) { f.Side = order.SideNone }),
 		"execution without multiplier": executed(func(f *journal.ExternalFill) { f.Instrument.Multiplier = money.Quantity{} }),
@@ -77,6 +104,19 @@ func TestFailClosedBodies(t *testing.T) {
 		"refusal of less":              journal.Refusal{Code: "c", Count: -1, Door: "d"},
 		"mode without a word":          journal.Mode{By: journal.ByOperator},
 		"open without a date":          journal.Open{},
+	})
+}
+
+func TestFailClosedReconciliations(t *testing.T) {
+	c := begin(t)
+	ours := c.working(order.Buy, "AAPL", "10", "10")
+	c.fill(ours, "5", "10")
+	reconciled := func(change func(*journal.Reconcile)) journal.Reconcile {
+		r := journal.Reconcile{AsOf: journal.At(c.now)}
+		change(&r)
+		return r
+	}
+	c.refuseAll(t, map[string]any{
 		"differences out of order": reconciled(func(r *journal.Reconcile) {
 			r.Differences = []journal.Difference{{Symbol: "B"}, {Symbol: "A"}}
 		}),
@@ -90,16 +130,7 @@ func TestFailClosedBodies(t *testing.T) {
 			r.Adopted, r.Positions = []string{"AAPL"}, []journal.Holding{{Cost: money.MustPrice("-1"), Quantity: money.MustQuantity("1"), Symbol: "AAPL"}}
 		}),
 		"reconciled by no resolution": reconciled(func(r *journal.Reconcile) { r.Order = &journal.Resolution{OrderID: ours} }),
-	} {
-		t.Run(name, func(t *testing.T) {
-			c.t = t
-			err := c.refused(journal.KindOf(body), body)
-			var typed *account.ApplyError
-			if !errors.As(err, &typed) || typed.Kind != journal.KindOf(body) || !strings.HasPrefix(err.Error(), "apply paper/") {
-				t.Errorf("refused by %v", err)
-			}
-		})
-	}
+	})
 }
 
 func TestFailClosedGenesis(t *testing.T) {
