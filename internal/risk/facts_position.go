@@ -44,7 +44,7 @@ func positionFacts(f *rail.Facts, c *change) (ok bool) {
 		return false
 	}
 	f.Closable = money.MaxQuantity(f.Closable, money.Quantity{})
-	f.Reducing = c.counted.Cmp(f.Closable) <= 0
+	f.Reducing = c.sum.Cmp(provable.Abs()) <= 0
 	f.WholeClose = f.Reducing && c.unfilled == f.Closable
 	return true
 }

@@ -53,7 +53,7 @@ func lowersOnly(in *order.Intent, target *account.Order) bool {
 type change struct {
 	unfilled money.Quantity // of the resulting order
 	counted  money.Quantity // of it, as exposure while the action is pending
-	others   money.Quantity // open on its side without it and its target
+	others   money.Quantity // open on its side without it, its target and what the broker links to that
 	sum      money.Quantity // open on its side with it
 }
 
@@ -84,10 +84,7 @@ func changeOf(f *rail.Facts) (c change, ok bool) {
 	if c.others, ok = open.Sub(money.MaxQuantity(before, legs)); !ok {
 		return c, false
 	}
-	if c.sum, ok = c.others.Add(money.MaxQuantity(c.counted, legs)); !ok {
-		return c, false
-	}
-	c.others, ok = c.others.Add(legs)
+	c.sum, ok = c.others.Add(money.MaxQuantity(c.counted, legs))
 	return c, ok
 }
 
