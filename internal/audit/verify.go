@@ -208,7 +208,7 @@ func (v *verifier) fold(c *chain, e *journal.Entry, i Item) *Failure {
 	if err := c.count(e); err != nil {
 		return foldFailure(e, err)
 	}
-	if err := c.state.Apply(i.Bytes, c.head); err != nil {
+	if err := c.state.ApplyEntry(e, c.head); err != nil {
 		return foldFailure(e, err)
 	}
 	if e.Kind == journal.KindLimits {

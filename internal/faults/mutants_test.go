@@ -26,7 +26,7 @@ func mutants() []mutant {
 	return []mutant{
 		{
 			name: "the durable append", file: "internal/gate/ledger.go",
-			edits: []edit{{"err = g.cfg.Store.Append(ctx, batch)", "err = ctx.Err()"}},
+			edits: []edit{{"err = g.cfg.Store.Append(ctx, s.batch)", "err = ctx.Err()"}},
 			pkg:   "./internal/gate", test: "TestAnAllowedOrderReachesTheBrokerAfterItsDecision",
 		},
 		{
@@ -55,7 +55,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "the trial of an entry before it is durable", file: "internal/gate/ledger.go",
-			edits: []edit{{"err = g.state.Try(&e, hash, len(batch.Entries))", "_ = e"}},
+			edits: []edit{{"if err := g.state.TryAll(s.entries, s.hashes); err != nil {", "if err := error(nil); err != nil {"}},
 			pkg:   "./internal/gate", test: "TestAnEntryThatWouldNotFoldIsNotWritten",
 		},
 		{

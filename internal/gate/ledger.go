@@ -108,15 +108,27 @@ func (g *Gate) readOwn(ctx context.Context) error {
 	return g.cfg.Store.Read(ctx, g.cfg.Account, g.state.Seq, func(s Stored) error { return g.apply(s) })
 }
 
-// apply folds one durable entry. An entry that does not fold is a broken invariant.
+// apply folds one durable entry as a store gave it.
 func (g *Gate) apply(s Stored) error {
+	e, err := journal.Envelope(s.Bytes)
+	if err == nil && journal.HashOf(s.Bytes) != s.Hash {
+		err = fmt.Errorf("entry %s/%d: its hash is not that of its bytes", s.Account, s.Seq)
+	}
+	if err != nil {
+		return g.breakDown(err)
+	}
+	return g.applyEntry(&e, s.Hash)
+}
+
+// applyEntry folds one durable entry. One that does not fold is a broken invariant.
+func (g *Gate) applyEntry(e *journal.Entry, h journal.Hash) error {
 	before := g.state.Fingerprint
 	mode, latched := g.state.Mode, g.state.Day.LossLatched
-	if err := g.state.Apply(s.Bytes, s.Hash); err != nil {
+	if err := g.state.ApplyEntry(e, h); err != nil {
 		return g.breakDown(err)
 	}
 	if g.state.Fingerprint != before || g.state.Mode != mode || (g.state.Day.LossLatched && !latched) {
-		g.stopSeq = s.Seq
+		g.stopSeq = e.Seq
 	}
 	return nil
 }
@@ -185,15 +197,15 @@ func (g *Gate) commit(ctx context.Context, build func() ([]draft, time.Time, err
 		if err != nil || len(drafts) == 0 {
 			return nil, err
 		}
-		batch, err := g.seal(drafts, at)
+		s, err := g.seal(drafts, at)
 		if err != nil {
 			return nil, err
 		}
-		err = g.cfg.Store.Append(ctx, batch)
+		err = g.cfg.Store.Append(ctx, s.batch)
 		var conflict *ConflictError
 		switch {
 		case err == nil:
-			return batch.Entries, g.applyAll(ctx, batch.Entries)
+			return s.batch.Entries, g.applyAll(ctx, s)
 		case errors.As(err, &conflict):
 			if err := pause(ctx, try); err != nil {
 				return nil, err
@@ -223,9 +235,19 @@ func pause(ctx context.Context, try int) error {
 	}
 }
 
-func (g *Gate) seal(drafts []draft, at time.Time) (*Batch, error) {
+// sealed is a batch with its entries taken apart, so that they are folded without
+// being read again.
+type sealed struct {
+	batch   *Batch
+	entries []journal.Entry
+	hashes  []journal.Hash
+}
+
+// seal makes a batch of drafts. An entry that does not fold would end the account's
+// chain for good: it is found out before it is durable.
+func (g *Gate) seal(drafts []draft, at time.Time) (*sealed, error) {
 	control := Head{Seq: g.ctl.Seq, Hash: g.ctl.Head}
-	batch := &Batch{Account: g.cfg.Account, Expect: Head{Seq: g.state.Seq, Hash: g.state.Head}, Control: &control}
+	s := &sealed{batch: &Batch{Account: g.cfg.Account, Expect: Head{Seq: g.state.Seq, Hash: g.state.Head}, Control: &control}}
 	seq, prev, fingerprint := g.state.Seq, g.state.Head, g.state.Fingerprint
 	for _, d := range drafts {
 		seq++
@@ -236,24 +258,23 @@ func (g *Gate) seal(drafts []draft, at time.Time) (*Batch, error) {
 		if err != nil {
 			return nil, fmt.Errorf("entry %s/%d: %w", g.cfg.Account, seq, err)
 		}
-		// An entry that does not fold would end the account's chain for good: it is found out
-		// before it is durable.
 		e, err := journal.Envelope(text)
-		if err == nil {
-			err = g.state.Try(&e, hash, len(batch.Entries))
-		}
 		if err != nil {
 			return nil, &UnfoldableError{Err: err}
 		}
-		batch.Entries = append(batch.Entries, Stored{Account: g.cfg.Account, Seq: seq, Hash: hash, Bytes: text})
+		s.batch.Entries = append(s.batch.Entries, Stored{Account: g.cfg.Account, Seq: seq, Hash: hash, Bytes: text})
+		s.entries, s.hashes = append(s.entries, e), append(s.hashes, hash)
 		prev = hash
 	}
-	return batch, nil
+	if err := g.state.TryAll(s.entries, s.hashes); err != nil {
+		return nil, &UnfoldableError{Err: err}
+	}
+	return s, nil
 }
 
-func (g *Gate) applyAll(ctx context.Context, entries []Stored) error {
-	for _, s := range entries {
-		if err := g.apply(s); err != nil {
+func (g *Gate) applyAll(ctx context.Context, s *sealed) error {
+	for i := range s.entries {
+		if err := g.applyEntry(&s.entries[i], s.hashes[i]); err != nil {
 			return err
 		}
 	}

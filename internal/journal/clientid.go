@@ -29,4 +29,5 @@ func ClientOrderID(account string, seq uint64, h Hash) string {
 	return string(lowerBase32.AppendEncode(id, sum[:orderIDBytes]))
 }
 
+//archtest:immutable an encoding has no setters
 var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)

@@ -54,6 +54,8 @@ type Entry struct {
 	Prev    Hash           `json:"prev"`   // hash of the account's previous entry; hex in JSON
 	Schema  int            `json:"schema"`
 	Seq     uint64         `json:"seq"` // from 1, per account
+
+	decoded any // *T of the body, once DecodeBody has read it
 }
 
 // Time is an instant in UTC with nanoseconds, written as RFC 3339 with exactly nine
