@@ -1,0 +1,205 @@
+package archtest
+
+import (
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// arrows are what each package may import of this module. A package that is not here may
+// not exist: where it stands is decided first. Tests may import what they compose.
+//
+// core: money < order, market < journal, limits < account < rail < risk; record turns a
+// decision into its entry; gate is the shell round them. Edges know the gate's ports and
+// the core's types, and not each other; cli and scenario are where things are composed.
+func arrows() map[string][]string {
+	const (
+		account, audit, clock, gate      = "internal/account", "internal/audit", "internal/clock", "internal/gate"
+		journal, limits, market, money   = "internal/journal", "internal/limits", "internal/market", "internal/money"
+		normalize, order, quotes, rail   = "internal/normalize", "internal/order", "internal/quotes", "internal/rail"
+		record, risk, scenario, wire     = "internal/record", "internal/risk", "internal/scenario", "internal/door/wire"
+		memory, mcpserver, paper, sqlite = "internal/store/memory", "internal/door/mcpserver", "internal/broker/paper", "internal/store/sqlite"
+	)
+	figures := []string{money, order, market, journal}
+	verdicts := append(slices.Clone(figures), account, limits, rail, risk, record)
+	return map[string][]string{
+		money:   nil,
+		order:   {money},
+		market:  {money},
+		limits:  {money, order},
+		journal: {money, order},
+		account: figures,
+		rail:    {money, order, market, limits, account},
+		risk:    {money, order, market, limits, account, rail, journal},
+		record:  {money, order, market, account, rail, risk, journal},
+		gate:    verdicts,
+		audit:   verdicts,
+
+		normalize: {money, order, journal},
+		wire:      nil,
+		mcpserver: append(slices.Clone(verdicts), gate, normalize, wire),
+		paper:     append(slices.Clone(figures), gate),
+		quotes:    {money, order, market},
+		clock:     {market, gate},
+		memory:    {journal, gate},
+		sqlite:    {journal, gate},
+
+		"internal/store/storetest": {journal, gate, money, order},
+
+		scenario: append(slices.Clone(verdicts), gate, audit, normalize, paper, quotes, clock, memory),
+		"internal/cli": append(slices.Clone(verdicts), gate, audit, normalize, paper, quotes, clock,
+			sqlite, mcpserver, scenario),
+		"cmd/rails": {"internal/cli"},
+
+		"internal/archtest":     {rail, limits},
+		"internal/archtest/gen": {"internal/archtest", "internal/cli", limits, rail},
+		"internal/faults":       nil,
+
+		"test/peers/conformance-server": append(slices.Clone(verdicts), gate, paper, quotes, clock, memory, mcpserver),
+	}
+}
+
+func checkArrows(m *Module, report func(token.Pos, string)) {
+	table := arrows()
+	for _, f := range m.Files {
+		if f.Test() {
+			continue
+		}
+		may, known := table[f.Dir()]
+		if !known {
+			report(f.Syntax.Package, "package "+f.Dir()+" has no row in the table of arrows")
+			continue
+		}
+		for _, s := range f.imports() {
+			if to, ours := within(importPath(s)); ours && !slices.Contains(may, to) {
+				report(s.Pos(), f.Dir()+" may not import "+to)
+			}
+		}
+	}
+}
+
+// never is an arrow that may not exist, also through other packages.
+type never struct {
+	who, what []string // folders; one that ends in / covers what is below
+	why       string
+}
+
+func nevers() []never {
+	edges := []string{"internal/broker/", "internal/door/", "internal/store/", "internal/quotes", "internal/clock"}
+	return []never{
+		{
+			core[:], append([]string{"internal/gate", "internal/record", "internal/cli", "internal/normalize"}, edges...),
+			"the core has no way out",
+		},
+		{
+			[]string{"internal/normalize", "internal/door/wire"},
+			[]string{"internal/limits", "internal/rail", "internal/risk", "internal/account", "internal/gate"},
+			"a mapping must not know what would be allowed",
+		},
+		{
+			[]string{"internal/door/"},
+			[]string{"internal/broker/", "internal/store/"},
+			"no path from a tool call to a broker or the journal but through the gate",
+		},
+		{
+			[]string{"internal/broker/"},
+			[]string{"internal/door/", "internal/store/", "internal/quotes", "internal/clock", "internal/normalize", "internal/risk/"},
+			"edges do not know each other",
+		},
+		{
+			[]string{"internal/store/"},
+			[]string{"internal/door/", "internal/broker/", "internal/quotes", "internal/clock", "internal/normalize"},
+			"edges do not know each other",
+		},
+		{
+			[]string{"internal/quotes", "internal/clock"},
+			[]string{"internal/door/", "internal/broker/", "internal/store/", "internal/normalize"},
+			"edges do not know each other",
+		},
+		{
+			[]string{"internal/gate"},
+			append([]string{"internal/normalize", "internal/cli", "internal/scenario"}, edges...),
+			"the gate knows its ports and nobody behind them",
+		},
+		{
+			[]string{"cmd/", "internal/cli"},
+			[]string{"internal/archtest", "internal/faults", "internal/store/storetest", "internal/sim", "internal/adversary"},
+			"what proves the product does not serve orders",
+		},
+	}
+}
+
+func covers(list []string, dir string) bool {
+	return slices.ContainsFunc(list, func(pattern string) bool {
+		return dir == pattern || strings.HasSuffix(pattern, "/") && strings.HasPrefix(dir, pattern)
+	})
+}
+
+// checkNever follows imports all the way. internal/rail is the one exception to the
+// core's own order: it reaches journal through account, and may not name it.
+func checkNever(m *Module, report func(token.Pos, string)) {
+	direct := map[string]map[string]token.Pos{}
+	for _, f := range m.Files {
+		if f.Test() {
+			continue
+		}
+		from := f.Dir()
+		if direct[from] == nil {
+			direct[from] = map[string]token.Pos{}
+		}
+		for _, s := range f.imports() {
+			if to, ours := within(importPath(s)); ours {
+				direct[from][to] = s.Pos()
+			}
+		}
+	}
+	for _, n := range nevers() {
+		for from, imports := range direct {
+			if !covers(n.who, from) {
+				continue
+			}
+			for to, at := range imports {
+				if end := reaches(direct, to, n.what, map[string]bool{}); end != "" {
+					report(at, from+" reaches "+end+": "+n.why)
+				}
+			}
+		}
+	}
+	if at, does := direct["internal/rail"]["internal/journal"]; does {
+		report(at, "internal/rail names internal/journal: a rail judges facts, and does not know how they are kept")
+	}
+}
+
+// reaches returns the first forbidden package that dir is or leads to.
+func reaches(direct map[string]map[string]token.Pos, dir string, forbidden []string, seen map[string]bool) string {
+	if covers(forbidden, dir) {
+		return dir
+	}
+	if seen[dir] {
+		return ""
+	}
+	seen[dir] = true
+	for to := range direct[dir] {
+		if end := reaches(direct, to, forbidden, seen); end != "" {
+			return end
+		}
+	}
+	return ""
+}
+
+// checkTesting keeps package testing, and what stands on it, out of what is built for
+// use. storetest is a suite for others' tests and is imported by tests only.
+func checkTesting(m *Module, report func(token.Pos, string)) {
+	for _, f := range m.Files {
+		if f.Test() || strings.HasPrefix(f.Rel, "internal/store/storetest/") {
+			continue
+		}
+		for _, s := range f.imports() {
+			switch p := importPath(s); {
+			case p == "testing", strings.HasPrefix(p, "testing/"), p == "pgregory.net/rapid",
+				p == "go.uber.org/goleak", strings.HasSuffix(p, "/store/storetest"):
+				report(s.Pos(), f.Dir()+" imports "+p)
+			}
+		}
+	}
+}
