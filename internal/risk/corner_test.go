@@ -115,6 +115,42 @@ func TestReplaceOfALinkedOrder(t *testing.T) {
 	allowed(t, &d)
 }
 
+// TestSmallerLegDoesNotHideTheLarger: the other leg of the pair stays as large as it is.
+func TestSmallerLegDoesNotHideTheLarger(t *testing.T) {
+	b := open(t, "1000", held("AAPL", "100", "200"))
+	b.outside(1, "AAPL", order.Sell, 60, 21_000, "oco")
+	b.outside(2, "AAPL", order.Sell, 50, 20_000, "oco")
+	b.outside(3, "AAPL", order.Sell, 45, 20_100, "")
+	req := b.replace("ext/e2", order.Sell, "20", "200.01")
+	req.Intent.TimeInForce = order.GTC
+	if d := b.decide(req); d.Reducing {
+		t.Error("60 of the pair and 45 are more than 100")
+	}
+}
+
+// TestOverflowIsAnError and no denial: the order was not judged.
+func TestOverflowIsAnError(t *testing.T) {
+	const most = "99999999999999999999"
+	b := open(t, "1000", held("AAPL", most, "0"))
+	if d := b.decide(b.new(order.Buy, most, "200")); d.Verdict != risk.Error || d.Integrity != risk.InternalFault {
+		t.Errorf("quantity: %s by %q", d.Verdict, d.Integrity)
+	}
+	b = open(t, "1000")
+	d := b.decide(b.new(order.Buy, most, "200"))
+	if d.Allowed() || len(d.Faults()) == 0 {
+		t.Errorf("notional: %s, faults %v", d.Verdict, d.Faults())
+	}
+	for _, id := range []string{"max_order_notional", "max_gross_exposure", "insufficient_buying_power"} {
+		found := false
+		for _, fault := range d.Faults() {
+			found = found || fault == id
+		}
+		if !found {
+			t.Errorf("%s decides without a notional", id)
+		}
+	}
+}
+
 func TestLoweringProvesNothingBesideAnotherChange(t *testing.T) {
 	b := open(t, "100000")
 	_, id := b.place(b.new(order.Buy, "100", "200"))

@@ -46,7 +46,7 @@ func Decide(s *account.State, doc *limits.Document, req *rail.Request, cal marke
 		decideCancel(&f, &d)
 		return d
 	}
-	if r := checkTerms(f.Intent); r.found() {
+	if r := checkTerms(f.Intent, f.Target); r.found() {
 		d.refuse(r)
 		return d
 	}
@@ -58,7 +58,7 @@ func Decide(s *account.State, doc *limits.Document, req *rail.Request, cal marke
 func decideOrder(f *rail.Facts, req *rail.Request, d *Decision) {
 	var c change
 	if !positionFacts(f, &c) {
-		d.refuse(refusal{ConflictingFields, "The quantity is below what is filled, or out of range with what is open."})
+		d.refuse(refusal{InternalFault, "With what is open the quantity is out of range."})
 		return
 	}
 	dates := tradeDatesOf(f)

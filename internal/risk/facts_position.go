@@ -7,8 +7,7 @@ import (
 )
 
 // positionFacts fills what the position is and could come to, and whether the order
-// reduces it. It is false if a sum is out of range or a replace goes below what is
-// filled.
+// reduces it. It is false if a sum is out of range.
 func positionFacts(f *rail.Facts, c *change) (ok bool) {
 	if f.Holding != nil {
 		f.Position = f.Holding.Position

@@ -59,7 +59,7 @@ type change struct {
 
 // changeOf works out what the intent does to its side. A replace counts the larger of
 // old and new if the broker makes it in one step, else both. It is false if a sum is
-// out of range, or if a replace goes below what is filled.
+// out of range.
 func changeOf(f *rail.Facts) (c change, ok bool) {
 	open := openOn(f.Holding, f.Intent.Side)
 	c.unfilled = f.Intent.Quantity
@@ -69,7 +69,7 @@ func changeOf(f *rail.Facts) (c change, ok bool) {
 		c.sum, ok = open.Add(c.counted)
 		return c, ok
 	}
-	if c.unfilled, ok = f.Intent.Quantity.Sub(t.Filled); !ok || c.unfilled.IsNegative() {
+	if c.unfilled, ok = f.Intent.Quantity.Sub(t.Filled); !ok {
 		return c, false
 	}
 	before := t.Remaining()

@@ -77,9 +77,10 @@ func checkTarget(in *order.Intent, target *account.Order) refusal {
 	return refusal{}
 }
 
-// checkTerms refuses quantities and prices out of range, and prices that the type does
-// not carry. in is the resulting order.
-func checkTerms(in *order.Intent) refusal {
+// checkTerms refuses quantities and prices out of range, prices that the type does not
+// carry, and a total below what is filled. in is the resulting order; target is nil but
+// for a replace.
+func checkTerms(in *order.Intent, target *account.Order) refusal {
 	switch {
 	case in.Side != order.Buy && in.Side != order.Sell:
 		return refusal{MalformedCall, "The side is neither buy nor sell."}
@@ -95,6 +96,8 @@ func checkTerms(in *order.Intent) refusal {
 		return refusal{ConflictingFields, "An order of this type has no limit price."}
 	case !in.Type.HasStop() && !in.StopPrice.IsZero():
 		return refusal{ConflictingFields, "An order of this type has no stop price."}
+	case target != nil && in.Quantity.Cmp(target.Filled) < 0:
+		return refusal{ConflictingFields, "The quantity is below what is filled."}
 	case in.TimeInForce != order.GTD && !in.ExpireAt.IsZero():
 		return refusal{ConflictingFields, "Only a gtd order has an expiry."}
 	}
