@@ -46,7 +46,8 @@ type Facts struct {
 	// increment of a replace.
 	Increment money.Quantity
 
-	// Quote is the order's own. QuoteFresh: valid and within max_quote_age. PricingQuote
+	// Quote is the order's own, good or bad; one of another symbol is absent. QuoteFresh:
+	// valid, in the document's currency and within max_quote_age. PricingQuote
 	// is the one that prices and collars: the quote itself, or for a reducing order
 	// without a fresh one the last valid quote.
 	Quote        market.Quote
@@ -109,8 +110,6 @@ type Request struct {
 	PaperBroker   bool // reconciliation is immediate; account_unreconciled's age does not apply
 	AtomicReplace bool // the broker replaces in one step
 	ControlMode   account.Mode
-	// PositionRead: a whole reconcile newer than every doubt in this instrument and
-	// under 60 s old stands in the state. Worked out by risk.
 	Fees money.Notional // the profile's figure for this order; zero on paper
 }
 

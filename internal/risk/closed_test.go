@@ -1,6 +1,7 @@
 package risk_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -124,7 +125,6 @@ func TestFailClosedMissingInputs(t *testing.T) {
 		"no quote":            func(req *rail.Request) { req.Quote, req.LastValid = market.Quote{}, market.Quote{} },
 		"one side":            func(req *rail.Request) { req.Quote.HasBid = false },
 		"quote of a stranger": func(req *rail.Request) { req.Quote.Symbol = "MSFT" },
-		"quote in euros":      func(req *rail.Request) { req.Quote.Currency = "EUR" },
 		"source not asked":    func(req *rail.Request) { req.InstrumentAsked = false },
 	} {
 		b := open(t, "100000")
@@ -133,6 +133,18 @@ func TestFailClosedMissingInputs(t *testing.T) {
 		if d := b.decide(req); d.Verdict != risk.Error || len(d.Faults()) == 0 {
 			t.Errorf("%s: %s, faults %v, refusing %v", name, d.Verdict, d.Faults(), d.Refusing())
 		}
+	}
+}
+
+// TestQuoteInAnotherCurrencyPricesNothing: it is there and bad, and no rail takes its
+// figures for dollars.
+func TestQuoteInAnotherCurrencyPricesNothing(t *testing.T) {
+	b := open(t, "100000")
+	req := b.new(order.Buy, "10", "200")
+	req.Quote.Currency = "GBX"
+	d := b.decide(req)
+	if d.Allowed() || !slices.Contains(d.Faults(), "limit_price_collar") {
+		t.Errorf("%s, refusing %v, faults %v", d.Verdict, d.Refusing(), d.Faults())
 	}
 }
 

@@ -71,10 +71,10 @@ func (s *sums) addOwn(f *rail.Facts, dates *tradeDates) {
 		return
 	}
 	quote := &f.Quote
-	if last := &f.Request.LastValid; !quote.Valid() && ours(f, last) && dates.recent(last.At) {
+	if last := &f.Request.LastValid; !prices(f, quote) && dates.recent(last.At) {
 		quote = last
 	}
-	if !quote.Valid() {
+	if !prices(f, quote) {
 		s.wantEquity, s.wantShorts = false, false
 		return
 	}

@@ -8,13 +8,14 @@ import (
 )
 
 // quoteFacts picks the quote that prices and collars the order. A quote of another
-// symbol or currency is no quote. The request comes apart from the facts, so that
-// copying from it keeps what the facts point to on the caller's stack.
+// symbol is no quote; one in another currency is there, and prices nothing. The request
+// comes apart from the facts, so that copying from it keeps what the facts point to on
+// the caller's stack.
 func quoteFacts(f *rail.Facts, req *rail.Request, dates *tradeDates) {
-	if ours(f, &req.Quote) {
+	if req.Quote.Symbol == "" || req.Quote.Symbol == f.Instrument.Symbol {
 		f.Quote = req.Quote
 	}
-	valid := f.Quote.Valid()
+	valid := prices(f, &f.Quote)
 	f.QuoteFresh = valid
 	if age := f.Figures.Collar.MaxQuoteAge; age.On {
 		f.QuoteFresh = valid && f.Quote.FreshAt(req.Now, age.Value)
@@ -23,13 +24,15 @@ func quoteFacts(f *rail.Facts, req *rail.Request, dates *tradeDates) {
 	switch last := &req.LastValid; {
 	case f.QuoteFresh, valid && !exits:
 		f.PricingQuote, f.PricingOK = f.Quote, true
-	case exits && ours(f, last) && last.Valid() && dates.recent(last.At):
+	case exits && prices(f, last) && dates.recent(last.At):
 		f.PricingQuote, f.PricingOK = *last, true
 	}
 }
 
-func ours(f *rail.Facts, q *market.Quote) bool {
-	return q.Present && (q.Symbol == "" || q.Symbol == f.Instrument.Symbol) &&
+// prices reports whether a quote is valid, of the order's instrument and in the
+// currency of the limits.
+func prices(f *rail.Facts, q *market.Quote) bool {
+	return q.Valid() && (q.Symbol == "" || q.Symbol == f.Instrument.Symbol) &&
 		(q.Currency == "" || q.Currency == f.Limits.Currency)
 }
 

@@ -7,27 +7,6 @@ import (
 	"github.com/broker-rails/broker-rails/internal/rail"
 )
 
-// Merge completes a replace before it is judged and journaled: for what the call left
-// out it takes the terms of the order that it names. The extended-hours flag has no
-// absent value and is taken as it stands. Decide does not do this: the intent that it
-// is given is the one that is kept, and a quantity or price that it lacks is refused.
-func Merge(in order.Intent, target *account.Order) order.Intent {
-	in.Symbol, in.Side, in.Type = target.Symbol, target.Side, target.Type
-	if in.Quantity.IsZero() {
-		in.Quantity = target.Quantity
-	}
-	if in.LimitPrice.IsZero() {
-		in.LimitPrice = target.LimitPrice
-	}
-	if in.StopPrice.IsZero() {
-		in.StopPrice = target.StopPrice
-	}
-	if in.TimeInForce == order.TimeInForceNone {
-		in.TimeInForce, in.ExpireAt = target.TimeInForce, target.ExpireAt
-	}
-	return in
-}
-
 // resulting returns the order that a replace comes to. Its quantity and prices are its
 // own, as the journal keeps them; only what no replace can change, and a time in force
 // that it leaves out, is the target's.

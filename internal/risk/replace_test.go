@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/broker-rails/broker-rails/internal/account"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/order"
 	"github.com/broker-rails/broker-rails/internal/risk"
@@ -148,20 +147,4 @@ func TestNoReplaceOnTopOfAnother(t *testing.T) {
 	b.journal(cancel, &d)
 	d = b.decide(b.replace(id, order.Buy, "90", "200"))
 	denied(t, &d, "order_in_doubt")
-}
-
-func TestMergeFillsInWhatACallLeftOut(t *testing.T) {
-	target := &account.Order{Symbol: "AAPL", Side: order.Buy, Terms: account.Terms{
-		Type: order.StopLimit, Quantity: qty("100"), LimitPrice: prc("201"), StopPrice: prc("200"),
-		TimeInForce: order.GTD, ExpireAt: elevenAM,
-	}}
-	got := risk.Merge(order.Intent{Quantity: qty("50")}, target)
-	if got.Symbol != "AAPL" || got.Side != order.Buy || got.Type != order.StopLimit || got.Quantity != qty("50") ||
-		got.LimitPrice != prc("201") || got.StopPrice != prc("200") || got.TimeInForce != order.GTD || !got.ExpireAt.Equal(elevenAM) {
-		t.Errorf("merged to %+v", got)
-	}
-	got = risk.Merge(order.Intent{LimitPrice: prc("202"), TimeInForce: order.Day}, target)
-	if got.Quantity != qty("100") || got.LimitPrice != prc("202") || got.TimeInForce != order.Day || !got.ExpireAt.IsZero() {
-		t.Errorf("merged to %+v", got)
-	}
 }
