@@ -110,7 +110,7 @@ type Request struct {
 	PaperBroker   bool // reconciliation is immediate; account_unreconciled's age does not apply
 	AtomicReplace bool // the broker replaces in one step
 	ControlMode   account.Mode
-	Fees money.Notional // the profile's figure for this order; zero on paper
+	Fees          money.Notional // the profile's figure for this order; zero on paper
 }
 
 // Mark values another holding: its last valid quote of this or the previous trade date.
