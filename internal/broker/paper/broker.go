@@ -205,9 +205,36 @@ func lookUp(r rows, clientOrderID string) (Order, bool, error) {
 	return Order{}, false, nil
 }
 
-// catchUp looks at the resting orders up to now, and returns now.
+// catchUp looks at the resting orders up to now, and returns now. A ledger in which
+// nothing can have happened is only read: readers do not queue for its lock then.
 func (b *Broker) catchUp(ctx context.Context) (time.Time, error) {
+	if b.ledger == nil {
+		return time.Time{}, errUnopened
+	}
+	now, still := b.now(), false
+	err := b.ledger.store.view(ctx, func(r rows) error {
+		m, err := r.meta()
+		if err != nil {
+			return err
+		}
+		live, err := r.orders(true)
+		still = len(live) == 0 && b.sameSession(m.evaluated, now)
+		return err
+	})
+	switch {
+	case err != nil:
+		return time.Time{}, fmt.Errorf("paper ledger: %w", err)
+	case still:
+		return now, nil
+	}
 	return b.change(ctx, func(*book, time.Time) error { return nil })
+}
+
+// sameSession reports whether no regular close lies between a second and a later now.
+func (b *Broker) sameSession(second int64, now time.Time) bool {
+	from := market.Session(time.Unix(second, 0).UTC(), b.options.Calendar)
+	to := market.Session(now, b.options.Calendar)
+	return from.Kind == market.Regular && to.Kind == market.Regular && from.TradeDate == to.TradeDate && now.Unix() >= second
 }
 
 // change runs do on a book whose resting orders were looked at up to now, and keeps what

@@ -108,6 +108,9 @@ func TestLateFillOfACanceledOrder(t *testing.T) {
 		if r.Ended != "canceled" || d.find("c1").Open {
 			d.t.Errorf("reply %+v", r)
 		}
+		if a := d.account(); a.BuyingPower != StartingCash() {
+			d.t.Errorf("a canceled order still holds cash back: %s", a.BuyingPower)
+		}
 		d.clock.pass(LateFillAfter)
 		if s := d.find("c1"); s.Open || s.Ended != "canceled" || len(s.Fills) != 1 || s.Fills[0].Price != px("199") {
 			d.t.Errorf("standing %+v", s)
@@ -217,4 +220,29 @@ func TestExternal(t *testing.T) {
 		}
 		d.took(gate.Message{Action: order.ActionCancel, TargetBrokerID: id})
 	})
+}
+
+func TestFaultsReachOtherProcesses(t *testing.T) {
+	dir := t.TempDir()
+	var both [2]*desk
+	for i := range both {
+		l, err := OpenFile(t.Context(), dir, start())
+		if err != nil {
+			t.Fatal(err)
+		}
+		both[i] = newDesk(t, l, Options{})
+		both[i].n = i * 100
+	}
+	if err := both[0].Inject(t.Context(), Fault{Kind: FaultReject}, Fault{Kind: FaultTimeout}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []gate.ReplyResult{gate.ReplyRejected, gate.ReplyInDoubt, gate.ReplyAccepted} {
+		d := both[(i+1)%2]
+		if r := d.sent(d.limit(order.Buy, "1", "201.00")); r.Result != want {
+			t.Errorf("message %d: %+v", i, r)
+		}
+	}
+	if a, b := both[0].tells(), both[1].tells(); len(a) != 1 || !slices.Equal(a, b) {
+		t.Errorf("events %q and %q", a, b)
+	}
 }

@@ -320,3 +320,35 @@ func TestPreviousCloseEquityIsThatOfTheClose(t *testing.T) {
 		}
 	})
 }
+
+func TestLimitExactlyAtTheQuoteFills(t *testing.T) {
+	desks(t, Options{}, func(d *desk) {
+		if r := d.took(d.limit(order.Buy, "10", "200.02")); len(r.Fills) != 1 {
+			d.t.Errorf("a buy at the ask: %+v", r)
+		}
+		if r := d.took(d.limit(order.Sell, "10", "199.98")); len(r.Fills) != 1 {
+			d.t.Errorf("a sell at the bid: %+v", r)
+		}
+	})
+}
+
+// More seconds of orders than one transaction looks at: none may be lost between two.
+func TestFillBeyondOneTransactionsWork(t *testing.T) {
+	d := newDesk(t, InMemory(start()), Options{})
+	for range 20 {
+		d.took(d.limit(order.Buy, "1", "100.00"))
+	}
+	filled := at.Add(stepsMax / 20 * 3 / 2 * time.Second)
+	d.tape.say(filled, "99.00", "99.50")
+	d.tape.say(filled.Add(time.Second), "199.98", "200.02")
+	d.clock.pass(3 * time.Hour)
+	e := d.events()
+	if len(e) != 20 {
+		t.Fatalf("%d fills, want 20", len(e))
+	}
+	for _, e := range e {
+		if !e.At.Equal(filled) {
+			t.Errorf("filled at %s, want %s", e.At, filled)
+		}
+	}
+}
