@@ -12,7 +12,6 @@ import (
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/limits"
 	"github.com/broker-rails/broker-rails/internal/market"
-	"github.com/broker-rails/broker-rails/internal/money"
 )
 
 // lastDenials is how many denials status shows.
@@ -31,7 +30,7 @@ type statusView struct {
 	Day      dayView        `json:"day"`
 	Open     int            `json:"open_orders"`
 	InDoubt  []string       `json:"in_doubt"`
-	Reconcil reconciledView `json:"reconciled"`
+	Agreed   reconciledView `json:"reconciled"`
 	Denials  []decisionView `json:"last_denials"`
 	Head     headView       `json:"head"`
 }
@@ -156,7 +155,7 @@ func (v *statusView) fill(d *deck, now *gate.View) {
 			v.InDoubt = append(v.InDoubt, o.ID)
 		}
 	}
-	v.Reconcil = reconciledView{At: s.Reconciled.At, Differences: slices.Clone(s.Reconciled.Differences)}
+	v.Agreed = reconciledView{At: s.Reconciled.At, Differences: slices.Clone(s.Reconciled.Differences)}
 	v.Head = headView{Seq: s.Seq, Hash: s.Head, At: s.At}
 }
 
@@ -193,12 +192,12 @@ func (a *app) printStatus(d *deck, v *statusView) {
 		p.field("limits", short(v.Limits.Fingerprint), p.dim("  "+plural(len(v.Limits.Off), "limit off", "limits off")+
 			", "+plural(v.Limits.Warnings, "warning", "warnings")))
 	}
-	p.field("journal", "seq ", money.QuantityFromInt(int64(v.Head.Seq)).String(), "  ", short(v.Head.Hash.String()))
+	p.field("journal", "seq ", seqText(v.Head.Seq), "  ", short(v.Head.Hash.String()))
 	p.field("open orders", plural(v.Open, "order", "orders"))
 	for _, id := range v.InDoubt {
 		p.field("in doubt", p.warn(id), "  settle it with: rails reconcile")
 	}
-	for _, diff := range v.Reconcil.Differences {
+	for _, diff := range v.Agreed.Differences {
 		symbol := diff.Symbol
 		if symbol == "" {
 			symbol = "cash"

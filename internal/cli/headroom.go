@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/broker-rails/broker-rails/internal/account"
@@ -27,7 +28,7 @@ func uses(v *gate.View) []useView {
 	s, st, p := &v.Limits.Session, v.State, &v.Limits.Position
 	day := st.DayAt(v.Now)
 	out := []useView{
-		countUse("max_open_orders", "open", st.OpenOrders()-st.ExitOrders(), p.MaxOpenOrders),
+		countUse("max_open_orders", "open", st.OpenOrders(), p.MaxOpenOrders),
 		countUse("order_in_doubt", "open", st.InDoubtCount(v.Now), p.MaxInDoubt),
 		countUse("max_orders_per_minute", "1m", st.Rate.Count(v.Now, journal.BucketOpen), s.MaxOrdersPerMinute),
 		amountUse("max_notional_per_minute", "1m", st.Turnover.Sum(v.Now, account.MinuteWindow), s.MaxNotionalPerMinute),
@@ -50,18 +51,18 @@ func span(d time.Duration) string {
 	case d == 0:
 		return "-"
 	case d%time.Hour == 0:
-		return money.QuantityFromInt(int64(d/time.Hour)).String() + "h"
+		return strconv.Itoa(int(d/time.Hour)) + "h"
 	case d%time.Minute == 0:
-		return money.QuantityFromInt(int64(d/time.Minute)).String() + "m"
+		return strconv.Itoa(int(d/time.Minute)) + "m"
 	}
 	return d.String()
 }
 
 func countUse(id, window string, used int, l limits.Limit[int]) useView {
-	u := useView{Rail: id, Window: window, Used: money.QuantityFromInt(int64(used)).String(), Limit: "off"}
+	u := useView{Rail: id, Window: window, Used: strconv.Itoa(used), Limit: "off"}
 	if l.On {
-		u.Limit = money.QuantityFromInt(int64(l.Value)).String()
-		u.Headroom = money.QuantityFromInt(int64(max(0, l.Value-used))).String()
+		u.Limit = strconv.Itoa(l.Value)
+		u.Headroom = strconv.Itoa(max(0, l.Value-used))
 	}
 	return u
 }

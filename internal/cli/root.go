@@ -131,7 +131,7 @@ func (a *app) root() *cobra.Command {
 		{"act", []*cobra.Command{
 			a.haltCommand(), a.reduceOnlyCommand(), a.resumeCommand(), a.cancelCommand(), a.reconcileCommand(), a.reloadCommand(),
 		}},
-		{"prove", []*cobra.Command{a.checkCommand(), a.limitsCommand(), a.auditVerifyCommand()}},
+		{"prove", []*cobra.Command{a.checkCommand(), a.testCommand(), a.limitsCommand(), a.auditVerifyCommand()}},
 		{"", []*cobra.Command{a.versionCommand()}},
 	} {
 		for _, c := range g.commands {
