@@ -45,8 +45,21 @@ func (t *Total) Add(x Product) { t.add(x.neg, x.m) }
 // Sub takes a product off.
 func (t *Total) Sub(x Product) { t.add(!x.neg, x.m) }
 
-// AddSize adds a product without its sign.
-func (t *Total) AddSize(x Product) { t.add(false, x.m) }
+// AddTotal adds another sum.
+func (t *Total) AddTotal(x Total) {
+	var c uint64
+	t.w0, c = bits.Add64(t.w0, x.w0, 0)
+	t.w1, c = bits.Add64(t.w1, x.w1, c)
+	t.w2, _ = bits.Add64(t.w2, x.w2, c)
+}
+
+// SubTotal takes another sum off.
+func (t *Total) SubTotal(x Total) {
+	var c uint64
+	t.w0, c = bits.Sub64(t.w0, x.w0, 0)
+	t.w1, c = bits.Sub64(t.w1, x.w1, c)
+	t.w2, _ = bits.Sub64(t.w2, x.w2, c)
+}
 
 // AddNotional adds an amount.
 func (t *Total) AddNotional(n Notional) {

@@ -37,15 +37,20 @@ func TestTotalIsTheExactSum(t *testing.T) {
 			if !ok {
 				continue
 			}
-			switch rapid.IntRange(0, 2).Draw(t, "how") {
+			var part Total
+			switch rapid.IntRange(0, 3).Draw(t, "how") {
 			case 0:
 				total.Add(x)
 			case 1:
 				total.Sub(x)
 				want.Neg(want)
+			case 2:
+				part.Sub(x)
+				total.AddTotal(part)
+				want.Neg(want)
 			default:
-				total.AddSize(x)
-				want.Abs(want)
+				part.Sub(x)
+				total.SubTotal(part)
 			}
 			exact.Add(exact, want)
 		}

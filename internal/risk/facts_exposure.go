@@ -18,6 +18,11 @@ type sums struct {
 	short  money.Total // worst short, longs negative
 	equity money.Total // longs at bid, shorts negative at ask
 	shorts money.Total // short positions at ask, negative
+
+	// Instruments without open orders come to the figures above at the end, by settle:
+	// their worst long and worst short are the position itself.
+	plainLong  money.Total // long positions at ask
+	plainShort money.Total // short positions at ask, as a magnitude
 }
 
 // exposureFacts fills exposures and equity, as far as some rail needs them, and then
@@ -32,6 +37,7 @@ func exposureFacts(f *rail.Facts, dates *tradeDates) {
 	}
 	s.addOwn(f, dates)
 	s.addOthers(f, dates)
+	s.settle()
 	if s.wantGross {
 		f.Gross, f.GrossOK = s.gross.Round(money.Up)
 	}
@@ -109,21 +115,46 @@ func (s *sums) addOthers(f *rail.Facts, dates *tradeDates) {
 
 // addOther counts one holding by its mark: as exposure at ask, and as equity.
 func (s *sums) addOther(h *account.Holding, m *rail.Mark) {
-	exposed, ok := m.Ask.Exactly(h.Position, h.Instrument.Multiplier)
-	switch {
-	case !ok || len(h.Orders) > 0:
-		ok = s.addExposed(h, m.Ask)
-	default:
-		s.gross.AddSize(exposed)
-		s.long.Add(exposed)
-		s.short.Sub(exposed)
+	if len(h.Orders) == 0 && s.addPlain(h, m) {
+		return
 	}
-	if !ok {
+	if !s.addExposed(h, m.Ask) {
 		s.wantGross, s.wantNet = false, false
 	}
 	if !s.addHeld(h, m.Bid, m.Ask) {
 		s.wantEquity, s.wantShorts = false, false
 	}
+}
+
+// addPlain counts a holding without open orders. It is false, and counts nothing, if a
+// product is not exact.
+func (s *sums) addPlain(h *account.Holding, m *rail.Mark) bool {
+	exposed, ok := m.Ask.Exactly(h.Position, h.Instrument.Multiplier)
+	if !ok {
+		return false
+	}
+	if h.Position.IsNegative() {
+		s.plainShort.Sub(exposed)
+		return true
+	}
+	worth, ok := m.Bid.Exactly(h.Position, h.Instrument.Multiplier)
+	if ok {
+		s.plainLong.Add(exposed)
+		s.equity.Add(worth)
+	}
+	return ok
+}
+
+// settle adds what holdings without open orders come to.
+func (s *sums) settle() {
+	s.gross.AddTotal(s.plainLong)
+	s.gross.AddTotal(s.plainShort)
+	s.long.AddTotal(s.plainLong)
+	s.long.SubTotal(s.plainShort)
+	s.short.AddTotal(s.plainShort)
+	s.short.SubTotal(s.plainLong)
+	s.equity.SubTotal(s.plainShort)
+	s.shorts.SubTotal(s.plainShort)
 }
 
 // findMark returns the place of a symbol's mark, len(marks) if there is none.

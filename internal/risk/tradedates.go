@@ -11,6 +11,7 @@ import (
 // of the previous one is worked out when a mark is old enough to need it.
 type tradeDates struct {
 	now      time.Time
+	unix     int64 // now in whole seconds
 	session  market.SessionInfo
 	calendar market.Calendar
 	since    time.Time
@@ -27,11 +28,11 @@ const closuresMax = 30
 // ahead of now than a quote may be.
 func (d *tradeDates) recent(at time.Time) bool {
 	// Whole seconds settle nearly all marks, and cost a tenth of comparing instants.
-	now, then := d.now.Unix(), at.Unix()
+	then := at.Unix()
 	switch {
-	case then >= now:
+	case then >= d.unix:
 		return d.now.Sub(at) >= -market.QuoteFutureMax
-	case then > now-int64(surelyRecent/time.Second):
+	case then > d.unix-int64(surelyRecent/time.Second):
 		return true
 	case at.IsZero():
 		return false
@@ -59,5 +60,5 @@ func previousTradeDate(date market.TradeDate, c market.Calendar) time.Time {
 }
 
 func tradeDatesOf(f *rail.Facts) tradeDates {
-	return tradeDates{now: f.Request.Now, session: f.Session, calendar: f.Calendar}
+	return tradeDates{now: f.Request.Now, unix: f.Request.Now.Unix(), session: f.Session, calendar: f.Calendar}
 }
