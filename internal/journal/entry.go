@@ -134,7 +134,7 @@ type Decision struct {
 	Door        string           `json:"door"`
 	Effects     []Effect         `json:"effects,omitzero"`
 	Engine      string           `json:"engine"`          // version of the rules
-	Equity      *money.Notional  `json:"equity,omitzero"` // now, when a rail needed it
+	Equity      *money.Notional  `json:"equity,omitempty"` // now, when a rail needed it
 	Fees        money.Notional   `json:"fees,omitzero"`
 	Findings    []Finding        `json:"findings,omitzero"`
 	Flags       []string         `json:"flags,omitzero"` // limits_invalid, unreconciled_start, …; sorted
@@ -193,16 +193,18 @@ type Mark struct {
 	Symbol string      `json:"symbol"`
 }
 
-// Quote is a quote as it was judged by. A side that was absent is nil.
+// Quote is a quote as it was judged by. A side that was absent is nil and left out; one
+// that was zero is written, since the two are judged differently. (omitzero would ask a
+// pointer's IsZero, and lose the zero.)
 type Quote struct {
 	Absent   bool         `json:"absent,omitzero"` // there was no quote; only LastValid is told
-	Ask      *money.Price `json:"ask,omitzero"`
+	Ask      *money.Price `json:"ask,omitempty"`
 	At       Time         `json:"at"`
-	Bid      *money.Price `json:"bid,omitzero"`
+	Bid      *money.Price `json:"bid,omitempty"`
 	Currency string       `json:"currency,omitzero"`
 	Feed     string       `json:"feed,omitzero"`
 	Halted   bool         `json:"halted,omitzero"`
-	Last     *money.Price `json:"last,omitzero"`
+	Last     *money.Price `json:"last,omitempty"`
 	// LastValid is the newest valid quote of this trade date, or the previous close, for
 	// pricing a reducing order when the quote itself is not fresh or not valid.
 	LastValid *Mark `json:"last_valid,omitzero"`
