@@ -25,12 +25,16 @@ type stepWatch struct {
 }
 
 // seed takes the newest journaled reading as the reference, so that a step between
-// two processes of one boot is seen.
+// two processes of one boot is seen. A process that starts while the clocks were suspect
+// does not trust them any sooner.
 func (w *stepWatch) seed(c journal.Clock) {
 	if c.BootID == "" || c.Wall.IsZero() {
 		return
 	}
 	w.seen, w.wall, w.boot, w.bootID = true, c.Wall.Time, time.Duration(c.BootNS), c.BootID
+	if c.Suspect {
+		w.suspectUntil = w.boot + clockAgreeFor
+	}
 }
 
 // observe takes one reading and says what instant to judge by, and whether the clocks

@@ -137,7 +137,9 @@ func (g *Gate) resolveFound(ctx context.Context, id string, s *Standing, out *Re
 			return nil, now, nil
 		}
 		r := journal.Resolution{OrderID: id, BrokerID: s.BrokerID, Result: "not_placed", Reason: "looked up by client order id"}
-		if s.Known {
+		// Of a replace in doubt it is asked whether the order has the new terms: that the
+		// order is known proves nothing about them.
+		if s.Known && (o.Pending == nil || o.Stage != account.Working || s.shows(&o.Pending.Terms)) {
 			r.Result = "placed"
 		}
 		out.Resolved = append(out.Resolved, r)
@@ -151,6 +153,11 @@ func (g *Gate) resolveFound(ctx context.Context, id string, s *Standing, out *Re
 	return err
 }
 
+// shows reports whether the broker's order has these terms.
+func (s *Standing) shows(t *account.Terms) bool {
+	return s.Order.Quantity == t.Quantity && s.Order.LimitPrice == t.LimitPrice && s.Order.StopPrice == t.StopPrice
+}
+
 // standingDrafts brings an order of ours to what the broker shows of it.
 func (g *Gate) standingDrafts(o *account.Order, s *Standing) []draft {
 	var drafts []draft
@@ -158,13 +165,6 @@ func (g *Gate) standingDrafts(o *account.Order, s *Standing) []draft {
 		if !g.state.SeenExecution(s.Fills[i].ID) {
 			drafts = append(drafts, draft{journal.KindFill, fillBody(o.ID, &s.Fills[i], "")})
 		}
-	}
-	if p := o.Pending; p != nil {
-		result := journal.ResultRejected
-		if s.Order.Quantity == p.Terms.Quantity && s.Order.LimitPrice == p.Terms.LimitPrice && s.Order.StopPrice == p.Terms.StopPrice {
-			result = journal.ResultAccepted
-		}
-		drafts = append(drafts, draft{journal.KindOutcome, journal.Outcome{Decision: p.Seq, OrderID: o.ID, Result: result, BrokerID: s.BrokerID}})
 	}
 	filled := o.Filled
 	for i := range s.Fills {
