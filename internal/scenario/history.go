@@ -30,6 +30,8 @@ type beforehand struct {
 	gate   *gate.Gate
 	doc    *limits.Document
 	orders int
+	// spareOrder is open from the day before, when there was turnover today.
+	spareOrder known
 }
 
 // spareSymbol is what today's orders were in. The story does not know it.
@@ -58,6 +60,9 @@ func (w *world) history(ctx context.Context) error {
 		return err
 	}
 	if err := b.place(ctx, order.GTC); err != nil {
+		return err
+	}
+	if err := b.keepSpare(ctx); err != nil {
 		return err
 	}
 	if err := b.today(ctx); err != nil {

@@ -82,16 +82,24 @@ func (b *beforehand) place(ctx context.Context, tif order.TimeInForce) error {
 
 // send puts one order through the history's gate.
 func (b *beforehand) send(ctx context.Context, in order.Intent) (known, error) {
-	b.orders++
-	j := b.gate.Decide(ctx, gate.Call{Intent: in, Door: "scenario", Agent: "history", CallID: fmt.Sprint("earlier-", b.orders), RawDigest: digest(nil)})
-	if !j.Allowed() {
-		return known{}, fmt.Errorf("could not have been placed: %v %v %s", j.Decision.Refusing(), j.Decision.Faults(), j.Fault)
+	j, err := b.decide(ctx, in)
+	if err != nil {
+		return known{}, err
 	}
-	out := b.gate.Forward(ctx, j.Permit)
-	if out.Result != journal.ResultAccepted {
+	if out := b.gate.Forward(ctx, j.Permit); out.Result != journal.ResultAccepted {
 		return known{}, fmt.Errorf("could not have been placed: %s %s", out.Result, out.Reason)
 	}
 	return known{orderID: j.OrderID, brokerID: j.ClientOrderID}, nil
+}
+
+// decide has the history's gate allow an intent.
+func (b *beforehand) decide(ctx context.Context, in order.Intent) (*gate.Judgement, error) {
+	b.orders++
+	j := b.gate.Decide(ctx, gate.Call{Intent: in, Door: "scenario", Agent: "history", CallID: fmt.Sprint("earlier-", b.orders), RawDigest: digest(nil)})
+	if !j.Allowed() {
+		return nil, fmt.Errorf("could not have been allowed: %v %v %s %s", j.Decision.Refusing(), j.Decision.Faults(), j.Fault, j.Decision.IntegrityText)
+	}
+	return &j, nil
 }
 
 // today opens the trade date with its equity, and uses up what of its figures was used.
@@ -175,87 +183,98 @@ func (b *beforehand) equity(ctx context.Context) (money.Notional, error) {
 }
 
 // spend makes the orders that count today and left nothing behind: the broker rejected
-// them. An order counts at least a billionth of the currency; a turnover without orders
-// is an exit.
+// them. An order counts at least a billionth of the currency.
 func (b *beforehand) spend(ctx context.Context) error {
 	n := b.s.account.ordersToday - b.dayOrders()
 	if n < 0 {
 		return fmt.Errorf("orders_today is less than the day orders that are open")
 	}
-	turnover := b.s.account.notionalToday
-	if n == 0 && !turnover.IsPositive() {
-		return nil
-	}
-	least, _ := money.ParseNotional("0.000000001")
-	for i := range n {
-		value := least
-		if i == n-1 && turnover.IsPositive() {
-			value = turnover
-			for range n - 1 {
-				value, _ = value.Sub(least)
-			}
-		} else if !turnover.IsPositive() {
+	least, turnover := leastNotional(), b.s.account.notionalToday
+	for range n {
+		in := b.spare()
+		b.say(in, leastPrice())
+		j, err := b.decide(ctx, spareIntent(leastPrice()))
+		if err == nil {
+			err = b.rejected(ctx, j)
+		}
+		if err != nil {
+			return fmt.Errorf("today's orders: %w", err)
+		}
+		if left, ok := turnover.Sub(least); ok && !left.IsNegative() {
+			turnover = left
+		} else {
 			b.dust, _ = b.dust.Add(least)
 		}
-		if err := b.spendOne(ctx, value, order.Buy); err != nil {
-			return err
-		}
 	}
-	if n > 0 {
+	if !turnover.IsPositive() {
 		return nil
 	}
-	return b.spendOne(ctx, turnover, order.Sell)
-}
-
-func (b *beforehand) spendOne(ctx context.Context, value money.Notional, side order.Side) error {
-	price, err := money.ParsePrice(value.String())
-	if err != nil || !price.IsPositive() {
-		return errRange
-	}
-	in := order.Instrument{
-		Symbol: spareSymbol, Class: order.USEquity, Currency: b.world.doc.Currency, Multiplier: money.QuantityFromInt(1), Active: true,
-	}
-	b.say(in, price)
-	if err := b.paper.Inject(ctx, paper.Fault{Kind: paper.FaultReject, Action: order.ActionNew}); err != nil {
-		return err
-	}
-	if side == order.Sell {
-		if err := b.holdSpare(ctx, in, price); err != nil {
-			return err
-		}
-	}
-	intent := order.Intent{
-		Action: order.ActionNew, Symbol: spareSymbol, Side: side, Type: order.Limit, Quantity: money.QuantityFromInt(1),
-		LimitPrice: price, TimeInForce: order.GTC, ExtendedHours: true,
-	}
-	b.orders++
-	j := b.gate.Decide(ctx, gate.Call{Intent: intent, Door: "scenario", Agent: "history", CallID: fmt.Sprint("earlier-", b.orders), RawDigest: digest(nil)})
-	if !j.Allowed() {
-		return fmt.Errorf("today's orders: %v %v %s", j.Decision.Refusing(), j.Decision.Faults(), j.Fault)
-	}
-	if out := b.gate.Forward(ctx, j.Permit); out.Result != journal.ResultRejected {
-		return fmt.Errorf("today's orders: %s %s", out.Result, out.Reason)
-	}
-	b.clock.Advance(min(time.Millisecond, b.s.at.Sub(b.clock.Now())))
-	if side == order.Sell {
-		return b.dropSpare(ctx, in, price)
+	if err := b.turnOver(ctx, turnover); err != nil {
+		return fmt.Errorf("today's turnover: %w", err)
 	}
 	return nil
 }
 
-// holdSpare and dropSpare give the account a unit to sell, and take it again.
-func (b *beforehand) holdSpare(ctx context.Context, in order.Instrument, price money.Price) error {
-	return b.trade(ctx, in, price, order.Buy)
+func leastNotional() money.Notional { return money.MustNotional("0.000000001") }
+func leastPrice() money.Price       { return money.MustPrice("0.000000001") }
+
+// spare is the instrument of what was used up.
+func (b *beforehand) spare() order.Instrument {
+	return order.Instrument{
+		Symbol: spareSymbol, Class: order.USEquity, Currency: b.world.doc.Currency, Multiplier: money.QuantityFromInt(1), Active: true,
+	}
 }
 
-func (b *beforehand) dropSpare(ctx context.Context, in order.Instrument, price money.Price) error {
-	return b.trade(ctx, in, price, order.Sell)
+func spareIntent(price money.Price) order.Intent {
+	return order.Intent{
+		Action: order.ActionNew, Symbol: spareSymbol, Side: order.Buy, Type: order.Limit, Quantity: money.QuantityFromInt(1),
+		LimitPrice: price, TimeInForce: order.GTC, ExtendedHours: true,
+	}
 }
 
-func (b *beforehand) trade(ctx context.Context, in order.Instrument, price money.Price, side order.Side) error {
-	fill := journal.ExternalFill{Instrument: in, Price: price, Quantity: money.QuantityFromInt(1), Side: side}
-	if _, err := b.paper.ExternalFill(ctx, fill); err != nil {
+// keepSpare leaves an order of the day before open, whose price turnOver raises.
+func (b *beforehand) keepSpare(ctx context.Context) (err error) {
+	if !b.s.account.notionalToday.IsPositive() {
+		return nil
+	}
+	b.say(b.spare(), leastPrice())
+	b.spareOrder, err = b.send(ctx, spareIntent(leastPrice()))
+	return err
+}
+
+// turnOver asks for a replace that adds the value: it counts as turnover, and not as an
+// order. The broker rejects it, and the order is taken out.
+func (b *beforehand) turnOver(ctx context.Context, value money.Notional) error {
+	sum, ok := value.Add(leastNotional())
+	price, err := money.ParsePrice(sum.String())
+	if !ok || err != nil {
+		return errRange
+	}
+	b.say(b.spare(), price)
+	j, err := b.decide(ctx, order.Intent{Action: order.ActionReplace, Target: b.spareOrder.orderID, LimitPrice: price})
+	if err == nil {
+		err = b.rejected(ctx, j)
+	}
+	if err != nil {
 		return err
 	}
-	return b.gate.Tick(ctx)
+	if j, err = b.decide(ctx, order.Intent{Action: order.ActionCancel, Target: b.spareOrder.orderID}); err != nil {
+		return err
+	}
+	if out := b.gate.Forward(ctx, j.Permit); out.Result != journal.ResultAccepted {
+		return fmt.Errorf("%s %s", out.Result, out.Reason)
+	}
+	return nil
+}
+
+// rejected forwards what the broker is told to refuse.
+func (b *beforehand) rejected(ctx context.Context, j *gate.Judgement) error {
+	if err := b.paper.Inject(ctx, paper.Fault{Kind: paper.FaultReject}); err != nil {
+		return err
+	}
+	if out := b.gate.Forward(ctx, j.Permit); out.Result != journal.ResultRejected {
+		return fmt.Errorf("%s %s", out.Result, out.Reason)
+	}
+	b.clock.Advance(min(time.Millisecond, b.s.at.Sub(b.clock.Now())))
+	return nil
 }

@@ -22,9 +22,9 @@ type State struct {
 	Mode            string            `json:"mode"`
 	NotionalToday   string            `json:"notional_today"`
 	OpenOrders      int               `json:"open_orders"`
-	OrdersToday     int               `json:"orders_today"`
-	Positions       map[string]string `json:"positions"` // without zeros
-	Reserved        string            `json:"reserved"`  // units that open orders can still fill, buys and sells added
+	OrdersToday     int               `json:"orders_today"` // exits too
+	Positions       map[string]string `json:"positions"`    // without zeros
+	Reserved        string            `json:"reserved"`     // units that open orders can still fill, buys and sells added
 }
 
 // state looks at the account through its gate.
@@ -52,7 +52,7 @@ func (out *State) take(v *gate.View, dust money.Notional) {
 	if day.HasOpen {
 		out.EquityAtOpen = day.EquityAtOpen.String()
 	}
-	out.OrdersToday, out.ExitOrdersToday, out.LossLatched = day.Orders, day.ExitOrders, day.LossLatched
+	out.OrdersToday, out.ExitOrdersToday, out.LossLatched = day.Orders+day.ExitOrders, day.ExitOrders, day.LossLatched
 	out.InDoubt, out.OpenOrders, out.Mode = s.InDoubtCount(v.Now), s.OpenOrders(), modeWord(v.Mode)
 	var reserved money.Quantity
 	for i := range s.Holdings {
