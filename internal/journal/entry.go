@@ -133,7 +133,7 @@ type Decision struct {
 	Control     uint64           `json:"control"` // seq of the control chain that was read
 	Door        string           `json:"door"`
 	Effects     []Effect         `json:"effects,omitzero"`
-	Engine      string           `json:"engine"`          // version of the rules
+	Engine      string           `json:"engine"`           // version of the rules
 	Equity      *money.Notional  `json:"equity,omitempty"` // now, when a rail needed it
 	Fees        money.Notional   `json:"fees,omitzero"`
 	Findings    []Finding        `json:"findings,omitzero"`

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/broker-rails/broker-rails/internal/money"
+	"github.com/broker-rails/broker-rails/internal/order"
 )
 
 // A side of zero is present and bad, one that is absent is absent: a decision that was
@@ -13,7 +14,7 @@ func TestASideOfZeroIsWritten(t *testing.T) {
 	t.Parallel()
 	zero, ask := money.MustPrice("0"), money.MustPrice("200.02")
 	var equity money.Notional
-	text, err := EncodeBody(Decision{Quote: &Quote{Bid: &zero, Ask: &ask}, Equity: &equity})
+	text, err := EncodeBody(Decision{Intent: order.Intent{Action: order.ActionNew}, Quote: &Quote{Bid: &zero, Ask: &ask}, Equity: &equity})
 	if err != nil {
 		t.Fatal(err)
 	}
