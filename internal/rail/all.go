@@ -76,6 +76,7 @@ func All() [Count]Rail {
 // Run asks every rail, in the order of All, into out. The calls stand here one by one, and not in
 // a loop over All, so that the facts need not leave the caller's stack.
 func Run(f *Facts, out *[Count]Finding) {
+	f.complete = f.lacks() == ""
 	out[0] = instrumentUnknown(f)
 	out[1] = instrumentHalted(f)
 	out[2] = symbolNotAllowed(f)
@@ -126,6 +127,7 @@ func Run(f *Facts, out *[Count]Finding) {
 	out[47] = denialStorm(f)
 	out[48] = repeatedExecution(f)
 	out[49] = clockSuspect(f)
+	f.complete = false
 	if f.Reducing {
 		endTexts(f, out)
 	}

@@ -86,6 +86,8 @@ type Facts struct {
 	BuyingPower   money.Notional
 
 	Mode account.Mode // effective: the stricter of the account's and the control chain's
+
+	complete bool // set by Run while it runs: absent has nothing to name
 }
 
 // Request is one intent to judge, with every input that the account's fold does not

@@ -10,7 +10,16 @@ import (
 // absent names the first of the facts that every rail on positions and time needs and
 // that is not there; empty when all are. A document that Load did not make has no
 // version: its booleans must not read as a limit switched off.
+//
+// Run asks once for all rails, which is what complete remembers while it runs.
 func (f *Facts) absent() string {
+	if f != nil && f.complete {
+		return ""
+	}
+	return f.lacks()
+}
+
+func (f *Facts) lacks() string {
 	switch {
 	case f == nil || f.Request == nil || f.Intent == nil:
 		return "an order"
