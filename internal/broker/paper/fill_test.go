@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/broker-rails/broker-rails/internal/gate"
+	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/order"
 )
@@ -351,4 +352,33 @@ func TestFillBeyondOneTransactionsWork(t *testing.T) {
 			t.Errorf("filled at %s, want %s", e.At, filled)
 		}
 	}
+}
+
+func TestOrderDoesNotFillInTheSecondOfItsExpiry(t *testing.T) {
+	desks(t, Options{}, func(d *desk) {
+		m := d.limit(order.Buy, "10", "100.00")
+		m.TimeInForce, m.ExpireAt = order.GTD, at.Add(time.Minute)
+		d.took(m)
+		d.tape.say(at.Add(time.Minute), "99.00", "99.02")
+		d.clock.pass(time.Hour)
+		if got := d.tells(); !slices.Equal(got, []string{"ended expired"}) {
+			d.t.Errorf("events %q", got)
+		}
+	})
+}
+
+func TestSellWhoseSharesHaveGoneIsCanceled(t *testing.T) {
+	desks(t, Options{}, func(d *desk) {
+		d.took(d.limit(order.Buy, "10", "201.00"))
+		d.took(d.limit(order.Sell, "10", "210.00"))
+		sold := journal.ExternalFill{Instrument: share("AAPL"), Side: order.Sell, Quantity: qty("4"), Price: px("200.00")}
+		if _, err := d.ExternalFill(d.t.Context(), sold); err != nil {
+			d.t.Fatal(err)
+		}
+		d.tape.say(at.Add(time.Second), "211.00", "211.02")
+		d.clock.pass(time.Minute)
+		if s := d.find("c2"); s.Ended != "canceled" || len(s.Fills) != 0 || d.position() != qty("6") {
+			d.t.Errorf("standing %+v, position %s", s, d.position())
+		}
+	})
 }

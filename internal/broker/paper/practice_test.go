@@ -7,6 +7,7 @@ import (
 
 	"github.com/broker-rails/broker-rails/internal/broker/paper"
 	"github.com/broker-rails/broker-rails/internal/clock"
+	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/money"
@@ -44,40 +45,44 @@ func (b blind) PreviousClose(ctx context.Context, symbol string, now time.Time) 
 }
 
 func TestBoundsSkipNothingThatFills(t *testing.T) {
-	calendar := market.XNYS()
-	start := paper.Start{Seed: 7, Cash: paper.StartingCash(), Market: clock.PracticeStart()}
-	fills := func(look func(*quotes.Paper) paper.Options) []paper.Execution {
-		wall := clock.NewVirtual(clock.PracticeStart())
-		o := look(quotes.NewPaper(7, calendar))
-		o.Clock, o.Calendar = wall, calendar
-		b, err := paper.OpenMemory(start, o)
-		if err != nil {
-			t.Fatal(err)
+	for _, side := range []order.Side{order.Buy, order.Sell} {
+		bounds := filled(t, side, func(q *quotes.Paper) gate.Quotes { return q })
+		seconds := filled(t, side, func(q *quotes.Paper) gate.Quotes { return blind{q} })
+		if len(bounds) < 5 || len(bounds) != len(seconds) {
+			t.Fatalf("%s: %d and %d fills", side, len(bounds), len(seconds))
 		}
-		for _, price := range []string{"190.00", "195.00", "197.00", "198.00", "199.00", "200.00"} {
-			rest(t, b, "AAPL", order.Buy, price)
-			rest(t, b, "MSFT", order.Sell, "4"+price[1:])
-		}
-		wall.Advance(20 * time.Hour)
-		if _, err := b.Account(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		x, err := b.Ledger().Executions(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return x
-	}
-	a := fills(func(q *quotes.Paper) paper.Options { return paper.Options{Quotes: q, AllowShort: true} })
-	b := fills(func(q *quotes.Paper) paper.Options { return paper.Options{Quotes: blind{q}, AllowShort: true} })
-	if len(a) == 0 || len(a) != len(b) {
-		t.Fatalf("%d and %d fills", len(a), len(b))
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			t.Errorf("fill %d: %+v and %+v", i, a[i], b[i])
+		for i := range bounds {
+			if bounds[i] != seconds[i] {
+				t.Errorf("%s: fill %d: %+v and %+v", side, i, bounds[i], seconds[i])
+			}
 		}
 	}
+}
+
+// filled lets a ladder of orders on one side rest for three days.
+func filled(t *testing.T, side order.Side, look func(*quotes.Paper) gate.Quotes) []paper.Execution {
+	t.Helper()
+	calendar, wall := market.XNYS(), clock.NewVirtual(clock.PracticeStart())
+	b, err := paper.OpenMemory(
+		paper.Start{Seed: 7, Cash: paper.StartingCash(), Market: clock.PracticeStart()},
+		paper.Options{Clock: wall, Quotes: look(quotes.NewPaper(7, calendar)), Calendar: calendar, AllowShort: true},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cents := int64(192_00); cents <= 208_00; cents += 40 {
+		price, _ := money.NotionalFromInt(cents).Per(money.QuantityFromInt(100), money.Up)
+		rest(t, b, "AAPL", side, price.String())
+	}
+	wall.Advance(72 * time.Hour)
+	if _, err := b.Account(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	x, err := b.Ledger().Executions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
 }
 
 // awayMax is how long a person may wait for the first answer after a month away. The
