@@ -69,8 +69,8 @@ func (g *Gate) Decide(ctx context.Context, c Call) (j Judgement) {
 	if err := g.prepare(ctx); err != nil {
 		return g.faulted(ctx, &c, err)
 	}
-	if replayed, ok := g.replay(ctx, &c); ok {
-		return replayed
+	if id, ok := g.replayOf(&c); ok {
+		return g.replay(ctx, &c, id)
 	}
 	return g.judge(ctx, &c)
 }
@@ -84,7 +84,11 @@ func (g *Gate) Check(ctx context.Context, c Call) (j Judgement) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c.Intent.Account = g.cfg.Account
-	if err := g.prepare(ctx); err != nil {
+	err := g.catchUp(ctx)
+	if err == nil {
+		err = g.prepare(ctx)
+	}
+	if err != nil {
 		return Judgement{Fault: faultCode(err)}
 	}
 	m := g.now()
@@ -92,11 +96,15 @@ func (g *Gate) Check(ctx context.Context, c Call) (j Judgement) {
 	return Judgement{Decision: risk.Decide(g.state, g.doc, &req, g.cfg.Calendar), At: m.at}
 }
 
-// prepare brings the state up to now: other processes' entries, the broker's events,
-// the trade date's opening equity. The caller holds mu.
+// prepare brings the state up to now: the broker's events, the trade date's opening
+// equity. What other processes have written is not looked for here: whoever writes on
+// an old state loses the compare-and-swap, catches up and judges again. The caller
+// holds mu.
 func (g *Gate) prepare(ctx context.Context) error {
-	if err := g.catchUp(ctx); err != nil {
-		return err
+	if g.state == nil || g.broken != nil {
+		if err := g.catchUp(ctx); err != nil {
+			return err
+		}
 	}
 	if err := g.takeEvents(ctx); err != nil {
 		return err
@@ -122,25 +130,27 @@ func (g *Gate) faulted(ctx context.Context, c *Call, err error) Judgement {
 	return Judgement{Fault: code}
 }
 
-// replay finds an allowed decision with the same client order id and the same order:
-// its first outcome is the answer. The caller holds mu.
-func (g *Gate) replay(ctx context.Context, c *Call) (Judgement, bool) {
+// replayOf finds an allowed decision with the same client order id and the same order.
+func (g *Gate) replayOf(c *Call) (id string, ok bool) {
 	if c.Intent.Action != order.ActionNew || c.Intent.ClientOrderID == "" {
-		return Judgement{}, false
+		return "", false
 	}
 	id, digest, known := g.state.ClientID(c.Intent.ClientOrderID)
-	if !known || digest != account.IntentDigest(&c.Intent) {
-		return Judgement{}, false
-	}
+	return id, known && digest == account.IntentDigest(&c.Intent)
+}
+
+// replay answers with the first outcome of an order: nothing is judged again and nothing
+// is sent. The caller holds mu.
+func (g *Gate) replay(ctx context.Context, c *Call, id string) Judgement {
 	err := g.refuse(ctx, journal.Refusal{
 		Agent: c.Agent, CallID: c.CallID, Code: codeReplayed, Count: 1, Door: c.Door, Message: true,
 		RawDigest: c.RawDigest, Text: "same client order id and same order as " + id,
 	})
 	if err != nil {
-		return g.faulted(ctx, c, err), true
+		return g.faulted(ctx, c, err)
 	}
 	out := g.standing(id)
-	return Judgement{Replayed: &out, OrderID: id, ID: id, At: g.state.At}, true
+	return Judgement{Replayed: &out, OrderID: id, ID: id, At: g.state.At}
 }
 
 // judge decides and commits, again for as long as other processes are faster. The
@@ -148,9 +158,14 @@ func (g *Gate) replay(ctx context.Context, c *Call) (Judgement, bool) {
 func (g *Gate) judge(ctx context.Context, c *Call) Judgement {
 	var j Judgement
 	var body journal.Decision
-	counted := false
+	counted, replayed := false, ""
 	entries, err := g.commit(ctx, func() ([]draft, time.Time, error) {
 		m := g.now()
+		// Another process may have been faster with this very order.
+		if id, ok := g.replayOf(c); ok {
+			replayed = id
+			return nil, m.at, nil
+		}
 		req := g.request(ctx, c, m)
 		d := risk.Decide(g.state, g.doc, &req, g.cfg.Calendar)
 		j = Judgement{Decision: d, At: m.at}
@@ -171,6 +186,9 @@ func (g *Gate) judge(ctx context.Context, c *Call) Judgement {
 	})
 	if err != nil {
 		return g.faulted(ctx, c, err)
+	}
+	if replayed != "" {
+		return g.replay(ctx, c, replayed)
 	}
 	if counted {
 		if err := g.countSpent(ctx, c); err != nil {

@@ -59,6 +59,20 @@ func TestALostRaceIsDecidedAgain(t *testing.T) {
 	d.verify()
 }
 
+func TestALostRaceWithTheSameOrderIsAReplay(t *testing.T) {
+	arguments := `{"symbol":"AAPL","side":"buy","order_type":"limit","quantity":"10","limit_price":"200.00","time_in_force":"day","client_order_id":"a1"}`
+	d := newDesk(t, "")
+	must(t, d.gate.Tick(t.Context()))
+	other := d.otherProcess()
+	var won gate.Judgement
+	d.race().before = func() { won = other.Decide(t.Context(), d.call("place_order", arguments)) }
+	lost := d.decide("place_order", arguments)
+	if !won.Allowed() || lost.Allowed() || lost.Replayed == nil || lost.OrderID != won.OrderID {
+		t.Fatalf("faster allowed %v, slower allowed %v, replayed %+v", won.Allowed(), lost.Allowed(), lost.Replayed)
+	}
+	d.verify()
+}
+
 func TestAHaltBeatsADecisionThatIsOnItsWay(t *testing.T) {
 	d := newDesk(t, "")
 	must(t, d.gate.Tick(t.Context()))

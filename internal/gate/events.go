@@ -119,6 +119,10 @@ func (b *eventBatch) fill(e *Event, id string, open *account.Order, ours bool) {
 		return
 	}
 	b.seen[x.ID] = true
+	if x.ID == "" || !x.Quantity.IsPositive() || x.Price.IsNegative() {
+		b.setAside(e, id)
+		return
+	}
 	if !ours {
 		b.external(journal.External{Cursor: e.Cursor, ID: x.ID, Fill: &journal.ExternalFill{
 			BrokerID: e.BrokerID, Fees: x.Fees, Instrument: e.Instrument, Price: x.Price, Quantity: x.Quantity, Side: e.Side,
@@ -133,6 +137,18 @@ func (b *eventBatch) fill(e *Event, id string, open *account.Order, ours bool) {
 			b.ended[id] = true
 		}
 	}
+}
+
+// setAside records a fill that cannot be booked, so that it does not stop what comes
+// after it. What it did to the position the next reconciliation finds out.
+func (b *eventBatch) setAside(e *Event, id string) {
+	if id == "" {
+		id = "ext/" + journal.BoundText(e.BrokerID, order.ClientOrderIDBytesMax)
+	}
+	b.gate.log.Warn("a fill without a usable quantity or price was set aside", "account", b.gate.cfg.Account, "order", id)
+	b.put(journal.KindRecovery, journal.Recovery{
+		InDoubt: []string{id}, Note: "the broker told of a fill that cannot be booked; it was set aside", Version: b.gate.cfg.Version,
+	})
 }
 
 func fillBody(id string, x *Execution, cursor string) journal.Fill {

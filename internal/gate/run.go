@@ -69,6 +69,9 @@ func (g *Gate) Tick(ctx context.Context) (err error) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if err := g.catchUp(ctx); err != nil {
+		return err
+	}
 	if err := g.prepare(ctx); err != nil {
 		return err
 	}
