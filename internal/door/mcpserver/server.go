@@ -37,6 +37,8 @@ type Config struct {
 	// Agent names the principal of callers that do not name themselves by a token.
 	Agent string
 	Log   *slog.Logger // diagnosis only; nil discards
+	// Fixtures are for protocol suites; a server that serves orders has none.
+	Fixtures *Fixtures
 }
 
 // Server serves one account's tools. It may have many sessions at once.
@@ -71,10 +73,10 @@ func build(cfg Config, wrap func(name string, body mcp.ToolHandler) mcp.ToolHand
 		cfg.Name = "broker-rails"
 	}
 	s := &Server{cfg: cfg, log: cfg.Log, tools: make(map[string]tool), run: rand.Text()[:8]}
-	s.mcp = mcp.NewServer(
-		&mcp.Implementation{Name: cfg.Name, Title: "Broker Rails", Version: cfg.Version},
-		&mcp.ServerOptions{Instructions: s.instructions(), Logger: slog.New(slog.DiscardHandler)},
-	)
+	options := cfg.Fixtures.options()
+	options.Instructions, options.Logger = s.instructions(), slog.New(slog.DiscardHandler)
+	s.mcp = mcp.NewServer(&mcp.Implementation{Name: cfg.Name, Title: "Broker Rails", Version: cfg.Version}, &options)
+	cfg.Fixtures.add(s.mcp)
 	for _, t := range s.offered() {
 		s.tools[t.name] = t
 		s.mcp.AddTool(t.described(), wrap(t.name, t.body))
