@@ -36,6 +36,9 @@ type Frame struct {
 	// PerRequest: the message carries its protocol version itself and needs no handshake
 	// (2026-07-28).
 	PerRequest bool
+	// Answers: the call carries input that its tool is said to have asked for. No tool of
+	// ours asks: it is to be refused, but for a protocol suite's.
+	Answers bool
 
 	params []byte
 }
@@ -253,8 +256,7 @@ func (f *Frame) readParams() *Violation {
 				problem = "arguments are nested too deep"
 			}
 		case (name == "inputResponses" || name == "requestState") && isTool:
-			// Nothing here ever asks a client for input.
-			problem = "the call answers a question that was not asked"
+			f.Answers = true
 		case folded == "" && (isTool || strings.EqualFold(name, "_meta")):
 			folded = folds(name, paramNames())
 		}
@@ -272,6 +274,11 @@ func (f *Frame) readParams() *Violation {
 		return f.refuse("name is missing or not text")
 	}
 	return nil
+}
+
+// Unasked is the violation of a call that answers what nobody asked.
+func (f *Frame) Unasked() *Violation {
+	return f.refuse("the call answers a question that was not asked")
 }
 
 // refuse is a violation of a message whose envelope was sound.

@@ -62,6 +62,8 @@ func (s *session) admit(f *Frame) *Violation {
 		return violation(CodeInvalidRequest, "the id is that of a call still in flight")
 	case len(s.inFlight) >= CallsInFlightMax:
 		return violation(CodeBusy, "too many calls are in flight")
+	case f.Answers:
+		return f.Unasked()
 	case f.Method == MethodCallTool && !s.ready && !f.PerRequest:
 		return violation(CodeInvalidRequest, "a tool was called before the handshake")
 	}
