@@ -25,8 +25,11 @@ type oldJournal struct {
 	why    string // of the mode
 }
 
-// headUnreadable stands in a genesis for a head that could not be read.
-const headUnreadable = "unreadable"
+// What stands in a genesis for a head that could not be read.
+const (
+	headUnreadable = "unreadable"
+	headMissing    = "missing"
+)
 
 // setAside renames the journal, with its write-ahead log, and says what it was. It is
 // kept for ever: nothing here removes a journal.
@@ -34,7 +37,7 @@ func setAside(ctx context.Context, dir, name string) (oldJournal, error) {
 	old := oldJournal{mode: account.Halted, head: headUnreadable, why: "the old journal could not be read"}
 	path := filepath.Join(dir, sqlite.FileName)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		old.head = "missing"
+		old.head, old.why = headMissing, "the old journal is missing"
 		return old, nil
 	} else if err != nil {
 		return old, err
@@ -78,6 +81,10 @@ func (o *oldJournal) read(ctx context.Context, dir, name string) error {
 	}
 	own, _, err := store.Heads(ctx, name)
 	if err != nil {
+		return nil
+	}
+	if own.Seq == 0 {
+		o.head, o.why = headMissing, "the old journal does not hold the account"
 		return nil
 	}
 	o.head = fmt.Sprintf("%s/%d %s", name, own.Seq, own.Hash)

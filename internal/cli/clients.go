@@ -6,6 +6,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/broker-rails/broker-rails/internal/journal"
 )
 
 // client is how one MCP host is told of the server.
@@ -78,6 +80,10 @@ func (a *app) printInit(v *initView) error {
 	}
 	if v.OldHead != "" {
 		p.field("old head", v.OldHead)
+	}
+	p.field("mode", p.verdict(v.Mode))
+	if v.Mode != journal.ModeActive {
+		p.field("", "look at it first, then let it trade with: rails resume --reason R")
 	}
 	p.line("")
 	p.line("Connect an agent. The same text goes to:")

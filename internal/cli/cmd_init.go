@@ -43,6 +43,7 @@ type initView struct {
 	LimitsFile  string   `json:"limits_file"`
 	LimitsNew   bool     `json:"limits_written"` // false: the file was there and is used as it stands
 	Fingerprint string   `json:"fingerprint"`
+	Mode        string   `json:"mode"`
 	OldJournal  string   `json:"old_journal,omitzero"` // kept file, when adopting
 	OldHead     string   `json:"old_head,omitzero"`
 	Clients     []client `json:"clients"`
@@ -228,27 +229,44 @@ func (a *app) firstLimits(v *initView) ([]byte, error) {
 	return text, nil
 }
 
-// begin makes folder, journal and ledger, as far as they are not there.
+// begin makes folder, ledger and journal, as far as they are not there. The journal
+// comes last: a ledger with a history needs adopting, and no empty journal beside it.
 func begin(ctx context.Context, v *initView, f *initFlags, cash money.Notional) (*deck, error) {
 	d := &deck{dir: v.Data, account: v.Account, calendar: market.XNYS()}
-	var err error
-	if d.store, err = sqlite.Open(ctx, v.Data, sqlite.Options{Create: true}); err != nil {
-		return nil, err
-	}
 	now := clock.NewSystem().Read().Wall
 	start := paper.Start{Seed: f.seed, Cash: cash, Wall: now, Market: clock.PracticeStart()}
 	if f.clock == clockReal {
 		start.Market = now
 	}
-	if d.ledger, err = paper.OpenFile(ctx, ledgerFolder(v.Data, v.Account), start); err == nil {
-		if err = d.setClock(d.ledger.Start()); err == nil {
-			err = d.openBroker()
+	var err error
+	if d.ledger, err = paper.OpenFile(ctx, ledgerFolder(v.Data, v.Account), start); err != nil {
+		return nil, unreached("the paper ledger of "+v.Account, err)
+	}
+	if err = d.setClock(d.ledger.Start()); err == nil {
+		if err = d.openBroker(); err == nil && !f.adopt {
+			err = d.refuseHistory(ctx)
 		}
+	}
+	if err == nil {
+		d.store, err = sqlite.Open(ctx, v.Data, sqlite.Options{Create: true})
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Close(ctx))
 	}
 	return d, nil
+}
+
+// refuseHistory ends init where the broker has done something that no journal tells.
+func (d *deck) refuseHistory(ctx context.Context) error {
+	seen, cursor, err := shown(ctx, d.broker)
+	switch {
+	case err != nil:
+		return unreached("the broker did not show the account", err)
+	case cursor != "" || len(seen.Positions) > 0 || len(seen.Orders) > 0:
+		return failed("take over what it shows with: rails init --adopt --reason R",
+			"the paper ledger in %s has a history that no journal tells", ledgerFolder(d.dir, d.account))
+	}
+	return nil
 }
 
 // found writes the first entries: genesis, and the limits.
@@ -258,13 +276,9 @@ func (d *deck) found(ctx context.Context, f *initFlags, v *initView, old oldJour
 		return unreached("the broker did not show the account", err)
 	}
 	body := journal.Genesis{Broker: f.broker, Cash: seen.Cash, Currency: currency, Who: operator()}
-	switch {
-	case f.adopt:
+	if f.adopt {
 		body.Cursor, body.Positions, body.Orders = cursor, seen.Positions, seen.Orders
 		body.OldHead, body.Reason = old.head, f.reason
-	case cursor != "" || len(seen.Positions) > 0 || len(seen.Orders) > 0:
-		return failed("take over what it shows with: rails init --adopt --reason R",
-			"the paper ledger in %s has a history that no journal tells", ledgerFolder(d.dir, d.account))
 	}
 	cfg := d.config(nil)
 	cfg.Broker, cfg.Quotes = d.broker, d.quotes
@@ -282,7 +296,10 @@ func (d *deck) found(ctx context.Context, f *initFlags, v *initView, old oldJour
 			return err
 		}
 	}
-	return d.gate.Start(ctx)
+	if err := d.gate.Start(ctx); err != nil {
+		return err
+	}
+	return d.gate.View(ctx, func(now gate.View) { v.Mode = now.Mode.String() })
 }
 
 // shown reads the account and the newest event as of one instant: it reads again while

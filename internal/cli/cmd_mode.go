@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -78,7 +79,7 @@ func (a *app) setMode(ctx context.Context, m journal.Mode, all, cancelOpen bool)
 	err := a.withDeck(ctx, ruling, func(d *deck) error {
 		v.Account = d.account
 		if err := d.gate.SetMode(ctx, m); err != nil {
-			return err
+			return fmt.Errorf("%s was not set to %s: %w", d.account, m.Mode, err)
 		}
 		return d.gate.View(ctx, func(now gate.View) { v.Mode = now.Mode.String() })
 	})
@@ -136,7 +137,7 @@ func (a *app) setModeForAll(ctx context.Context, m journal.Mode) error {
 	}
 	err = gate.SetModeForAll(ctx, d.store, clock.NewSystem(), m)
 	if err = errors.Join(err, d.Close(ctx)); err != nil {
-		return err
+		return fmt.Errorf("not all accounts were set to %s: %w", m.Mode, err)
 	}
 	v := modeChange{Schema: "rails.mode/v1", Account: journal.ControlAccount, Mode: m.Mode, Reason: m.Reason, Who: m.Who}
 	if a.flags.json {

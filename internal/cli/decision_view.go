@@ -27,6 +27,7 @@ type decisionView struct {
 	Faults     []string  `json:"faults"` // that could not decide
 	Outcome    string    `json:"outcome,omitzero"`
 	Filled     string    `json:"filled,omitzero"`
+	Tool       string    `json:"tool,omitzero"`  // of a refusal
 	Count      int       `json:"count,omitzero"` // of refusals in one entry
 	Door       string    `json:"door"`
 	Agent      string    `json:"agent,omitzero"`
@@ -94,6 +95,7 @@ func viewDecision(e *journal.Entry) (decisionView, error) {
 			return v, err
 		}
 		v.Verdict, v.Rails, v.Count, v.Door, v.Agent = "refused", []string{body.Code}, body.Count, body.Door, body.Agent
+		v.Tool = body.Tool
 		return v, nil
 	}
 	body, err := journal.DecodeBody[journal.Decision](e)
@@ -127,6 +129,9 @@ func (v *decisionView) asked() string {
 	if v.Kind == string(journal.KindRefusal) {
 		if v.Count > 1 {
 			return plural(v.Count, "call", "calls")
+		}
+		if v.Tool != "" {
+			return "a call of " + v.Tool
 		}
 		return "a call"
 	}

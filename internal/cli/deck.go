@@ -140,17 +140,28 @@ func (d *deck) config(log *slog.Logger) gate.Config {
 	}
 }
 
+// rulingLedgerWithin is how long a mode or a reload waits for the ledger, which only
+// tells it the time: without it the entry takes the newest one's time.
+const rulingLedgerWithin = 300 * time.Millisecond
+
 // openLedger opens the paper ledger, which says what clock the account goes by. What
 // only reads or rules goes on without one: a halt must not need a broker.
 func (d *deck) openLedger(ctx context.Context, r reach) error {
 	dir := ledgerFolder(d.dir, d.account)
 	_, err := os.Stat(filepath.Join(dir, paper.FileName))
 	if err == nil {
-		d.ledger, err = paper.OpenFile(ctx, dir, paper.Start{})
+		// A server that hangs may hold the ledger's lock: a halt must not wait for it.
+		wait, stop := ctx, context.CancelFunc(func() {})
+		if r == ruling {
+			wait, stop = context.WithTimeout(ctx, rulingLedgerWithin)
+		}
+		d.ledger, err = paper.OpenFile(wait, dir, paper.Start{})
+		stop()
 	}
 	if err != nil {
 		if r == trading {
-			return unreached("the paper ledger of "+d.account, err)
+			return &failure{code: exitBroker, what: "the paper ledger of " + d.account, err: err,
+				hint: "put the ledger back, or begin anew with: rails init --adopt --reason R"}
 		}
 		d.clock = stillClock{}
 		return nil

@@ -68,6 +68,9 @@ func unreached(what string, err error) error {
 	return &failure{code: exitBroker, what: what, err: err, hint: "nothing was sent again; ask once more with: rails reconcile"}
 }
 
+// held is the hint when another process keeps the journal locked.
+const held = "a process that hangs holds the journal; end it, since what does not run sends nothing, and try again"
+
 // explained is an error's exit code and the hint that goes with it. It is the only
 // place where errors of other packages become exit codes.
 func explained(err error) (code int, hint string) {
@@ -97,8 +100,8 @@ func explained(err error) (code int, hint string) {
 		return exitFailed, ended.Hint()
 	case errors.Is(err, gate.ErrNoAccount):
 		return exitFailed, "make it with: rails init"
-	case errors.Is(err, context.Canceled):
-		return exitFailed, ""
+	case errors.Is(err, context.DeadlineExceeded):
+		return exitFailed, held
 	case errors.Is(err, fs.ErrPermission):
 		return exitFailed, "run it as the user who owns the file"
 	}
@@ -121,8 +124,10 @@ func journalHint(err *sqlite.UnavailableError) string {
 	switch err.Reason {
 	case sqlite.ReasonMissing:
 		return "make one with: rails init"
-	case sqlite.ReasonLocked, sqlite.ReasonOverloaded:
-		return "another process is busy with it; try again"
+	case sqlite.ReasonLocked:
+		return held
+	case sqlite.ReasonOverloaded:
+		return "try again"
 	case sqlite.ReasonDiskFull:
 		return "make room on the disk, and try again"
 	case sqlite.ReasonCorrupt, sqlite.ReasonUnknown:

@@ -107,9 +107,7 @@ func TestHaltStopsARunningAndAHangingServer(t *testing.T) {
 	}
 	rails(t, environ, 0, "resume", "--reason", "go on")
 
-	if err := s.command.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	s.suspend()
 	answer := make(chan string, 1)
 	go func() { answer <- s.order(ctx, session, "3") }() // ends with ctx
 	rails(t, environ, 0, "halt", "--reason", "hanging")
@@ -123,6 +121,20 @@ func TestHaltStopsARunningAndAHangingServer(t *testing.T) {
 		t.Errorf("%d orders were allowed, want the one before the halts", got)
 	}
 	s.terminate()
+}
+
+// suspend stops the process and waits until it stands: a signal is taken some time
+// after it was sent.
+func (s *server) suspend() {
+	s.t.Helper()
+	pid := s.command.Process.Pid
+	if err := s.command.Process.Signal(syscall.SIGSTOP); err != nil {
+		s.t.Fatal(err)
+	}
+	var status syscall.WaitStatus
+	if got, err := syscall.Wait4(pid, &status, syscall.WUNTRACED, nil); err != nil || got != pid || !status.Stopped() {
+		s.t.Fatalf("the server does not stand: %v", err)
+	}
 }
 
 // terminate asks the server to stop, as a service manager does.
