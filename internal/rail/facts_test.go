@@ -123,6 +123,7 @@ func baseFacts() Facts {
 		Now: at, InstrumentAsked: true, InstrumentKnown: true, Instrument: apple(),
 		Quote: quoteOf("199.98", "200.02"), LastValid: quoteOf("199.98", "200.02"),
 		ControlMode: account.Active,
+		Broker:      BrokerFigures{Present: true, Cash: ntl("100000"), BuyingPower: ntl("100000"), At: at.Add(-time.Second)},
 	}
 	f := Facts{
 		Request: req, State: s, Limits: doc, Intent: &req.Intent, Instrument: req.Instrument,

@@ -15,9 +15,9 @@ func insufficientBuyingPowerRail() Rail {
 // was reserved after it was read, and ledger cash less the cost of all working and
 // reserved orders and less short positions at ask. Proceeds of unfilled sells never
 // count, and an opening short costs its exposure. All that is free passes; one unit of
-// least precision more is denied. A cost or a free amount that cannot be worked out is
-// a fault; a broker that gives no figure is not, since the ledger's stands. Reducing
-// orders pass.
+// least precision more is denied. A cost or a free amount that cannot be worked out, or
+// a broker that gives no figure, is a fault: a balance that is missing is not unlimited.
+// Reducing orders pass.
 //
 // Source: SEC rule 15c3-5(c)(1)(i) (credit and capital thresholds).
 func insufficientBuyingPower(f *Facts) Finding {
@@ -31,6 +31,8 @@ func insufficientBuyingPower(f *Facts) Finding {
 		return pass(InsufficientBuyingPower)
 	case !f.CostOK:
 		return fault(InsufficientBuyingPower, "the order's cost")
+	case !f.Request.Broker.Present:
+		return fault(InsufficientBuyingPower, "the broker's own figure")
 	case !f.BuyingPowerOK:
 		return fault(InsufficientBuyingPower, "the cash that is free")
 	case f.Cost.Cmp(f.BuyingPower) <= 0:

@@ -15,6 +15,8 @@ func TestInsufficientBuyingPower(t *testing.T) {
 		{"less than nothing is free", func(f *Facts) { f.BuyingPower = ntl("-1") }, Deny},
 		{"cost unknown", func(f *Facts) { f.CostOK = false }, Fault},
 		{"free cash unknown", func(f *Facts) { f.BuyingPowerOK = false }, Fault},
+		{"no figure of the broker's", func(f *Facts) { f.Request.Broker.Present = false }, Fault},
+		{"reducing, no figure of the broker's", func(f *Facts) { f.reduce("10", "10"); f.Request.Broker.Present = false }, Pass},
 		{"reducing", func(f *Facts) { f.reduce("10", "10"); f.BuyingPower = ntl("-1") }, Pass},
 		{"reducing, cost unknown", func(f *Facts) { f.reduce("10", "10"); f.CostOK = false }, Pass},
 		{"replace that only lowers", func(f *Facts) { f.lowers(); f.BuyingPower = ntl("-1") }, Pass},

@@ -112,6 +112,9 @@ func ask(s *account.State, side order.Side, quantity money.Quantity) *rail.Reque
 		Quote: quote("AAPL"), LastValid: quote("AAPL"), ControlMode: account.Active, PaperBroker: true,
 		Marks: []rail.Mark{{Symbol: "MSFT", Bid: money.PriceFromInt(99), Ask: money.PriceFromInt(100), At: noon.Add(-time.Minute)}},
 		Fees:  money.MustNotional("0.35"),
+		Broker: rail.BrokerFigures{
+			Present: true, Cash: money.NotionalFromInt(1_000_000), BuyingPower: money.NotionalFromInt(1_000_000), At: noon.Add(-time.Second),
+		},
 	}
 }
 

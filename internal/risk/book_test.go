@@ -169,6 +169,7 @@ func (b *book) new(side order.Side, quantity, limit string) *rail.Request {
 		},
 		Now: b.now, InstrumentAsked: true, InstrumentKnown: true, Instrument: share("AAPL"),
 		Quote: now, LastValid: now,
+		Broker:      rail.BrokerFigures{Present: true, Cash: ntl("1000000000"), BuyingPower: ntl("1000000000"), At: b.now},
 		PaperBroker: true, AtomicReplace: true, ControlMode: account.Active,
 	}
 }
