@@ -47,7 +47,21 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(within(m.Run))
+}
+
+// within runs the tests with a folder for the binary, and removes it.
+func within(run func() int) int {
+	dir, err := os.MkdirTemp("", "rails-faults")
+	if err == nil {
+		err = os.Setenv(envBinary, dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "faults:", err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	return run()
 }
 
 // trap ends the process the nth time that a step is reached.
