@@ -36,10 +36,10 @@ type decided struct {
 }
 
 // look reads the journal read-only, and the ledger.
-func (h *house) look() sight {
+func (h *house) look() *sight {
 	h.t.Helper()
 	ctx := h.t.Context()
-	v := sight{outcomes: map[uint64][]string{}, refusals: map[string]int{}}
+	v := &sight{outcomes: map[uint64][]string{}, refusals: map[string]int{}}
 	store, err := sqlite.OpenReadOnly(ctx, h.dir)
 	if err != nil {
 		h.t.Fatal(err)
@@ -124,7 +124,7 @@ func (v *sight) sent(clientID string) (n int) {
 }
 
 // wantSent fails unless so many messages were ever sent to the broker.
-func (h *house) wantSent(want int) sight {
+func (h *house) wantSent(want int) *sight {
 	h.t.Helper()
 	v := h.look()
 	if len(v.messages) != want {
