@@ -69,7 +69,7 @@ func (o *oldJournal) read(ctx context.Context, dir, name string) error {
 	if err != nil {
 		return nil
 	}
-	defer store.Close()
+	defer func() { _ = store.Close() }() // it is set aside, whatever its end
 	d := &deck{dir: dir, store: store}
 	accounts, err := d.accounts(ctx)
 	if err != nil {

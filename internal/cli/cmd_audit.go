@@ -130,7 +130,7 @@ func viewAudit(r *audit.AccountReport) auditAccount {
 // beside the journal. The ledger is read as it is: an audit changes nothing.
 func againstBroker(ctx context.Context, dir string, r *audit.AccountReport) (result string, differs []string, err error) {
 	folder := ledgerFolder(dir, r.Account)
-	if _, err := os.Stat(filepath.Join(folder, paper.FileName)); err != nil || r.State == nil || r.State.Broker != brokerPaper {
+	if r.State == nil || r.State.Broker != brokerPaper || !present(filepath.Join(folder, paper.FileName)) {
 		return brokerNotCompared, nil, nil
 	}
 	ledger, err := paper.OpenFile(ctx, folder, paper.Start{})
@@ -151,6 +151,11 @@ func againstBroker(ctx context.Context, dir string, r *audit.AccountReport) (res
 		return brokerBehind, differs, nil
 	}
 	return brokerDifferent, differs, nil
+}
+
+func present(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // differences are the symbols whose positions are not the same, and cash.

@@ -57,7 +57,7 @@ func (a *app) readOrder(args []string) ([]byte, error) {
 		if err != nil {
 			return nil, &failure{code: exitUsage, what: "the order was not read", err: err}
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }() // read only: nothing can be lost
 		in = f
 	}
 	raw, err := io.ReadAll(io.LimitReader(in, normalize.ArgumentsBytesMax+1))

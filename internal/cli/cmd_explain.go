@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,8 +92,10 @@ func (a *app) explain(ctx context.Context, d *deck, id string) error {
 		err = a.printExplain(&v)
 	}
 	if err == nil && v.Rederived == "different" {
-		err = &failure{code: exitAudit, what: fmt.Sprintf("%s does not come to its recorded findings again", v.Decision.ID),
-			hint: "verify the whole journal with: rails audit-verify"}
+		err = &failure{
+			code: exitAudit, what: v.Decision.ID + " does not come to its recorded findings again",
+			hint: "verify the whole journal with: rails audit-verify",
+		}
 	}
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -148,7 +147,7 @@ func (a *app) ask(f *initFlags, v *initView) error {
 	}
 	lines := bufio.NewReader(in)
 	if a.flags.account == "" {
-		fmt.Fprintf(a.errs.w, "Name of the account [%s]: ", v.Account)
+		a.errs.prompt("Name of the account [%s]: ", v.Account)
 		answer, err := lines.ReadString('\n')
 		if err != nil {
 			return failed("answer with flags instead: rails init --yes --account NAME", "nothing was answered")
@@ -157,7 +156,7 @@ func (a *app) ask(f *initFlags, v *initView) error {
 			v.Account = answer
 		}
 	}
-	fmt.Fprintf(a.errs.w, "Make account %s in %s with limits %s? [Y/n] ", v.Account, v.Data, v.LimitsFile)
+	a.errs.prompt("Make account %s in %s with limits %s? [Y/n] ", v.Account, v.Data, v.LimitsFile)
 	answer, err := lines.ReadString('\n')
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "", "y", "yes":

@@ -91,8 +91,9 @@ func (a *app) effect(e limits.Effect) string {
 		return a.out.good(e.String())
 	case limits.Loosens:
 		return a.out.bad(e.String())
+	default:
+		return e.String()
 	}
-	return e.String()
 }
 
 type showLimitsView struct {

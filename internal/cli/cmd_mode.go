@@ -122,8 +122,10 @@ func (a *app) cancelAfterHalt(ctx context.Context, v *modeChange) (code int, err
 		return err
 	})
 	if err != nil {
-		return exitBroker, &failure{code: exitBroker, what: "the account is halted, but its open orders were not canceled", err: err,
-			hint: "try again with: rails cancel --all"}
+		return exitBroker, &failure{
+			code: exitBroker, what: "the account is halted, but its open orders were not canceled", err: err,
+			hint: "try again with: rails cancel --all",
+		}
 	}
 	return code, nil
 }

@@ -116,10 +116,10 @@ func (a *app) serveDeck(ctx context.Context, d *deck, f *serveFlags, log *slog.L
 
 // ended takes a stop that was asked for as a good end.
 func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil || errors.Is(err, io.EOF) {
-		return nil
+	if ctx.Err() == nil && !errors.Is(err, io.EOF) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // refuseHalted ends a start while the account is halted: an agent that finds a server

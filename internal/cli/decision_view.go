@@ -82,6 +82,8 @@ func becameOf(entries []journal.Entry) (map[uint64]string, map[string]money.Quan
 				return nil, nil, fmt.Errorf("fills of %s are out of range", body.OrderID)
 			}
 			filled[body.OrderID] = sum
+		default:
+			// Nothing else tells what became of a decision.
 		}
 	}
 	return outcomes, filled, nil

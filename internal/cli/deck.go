@@ -160,8 +160,10 @@ func (d *deck) openLedger(ctx context.Context, r reach) error {
 	}
 	if err != nil {
 		if r == trading {
-			return &failure{code: exitBroker, what: "the paper ledger of " + d.account, err: err,
-				hint: "put the ledger back, or begin anew with: rails init --adopt --reason R"}
+			return &failure{
+				code: exitBroker, what: "the paper ledger of " + d.account, err: err,
+				hint: "put the ledger back, or begin anew with: rails init --adopt --reason R",
+			}
 		}
 		d.clock = stillClock{}
 		return nil

@@ -125,13 +125,13 @@ func (d *deck) runDemo(ctx context.Context, v *demoView) error {
 	if err != nil {
 		return err
 	}
-	defer serving.Close()
+	defer func() { _ = serving.Close() }() // the demonstration is over
 	client := mcp.NewClient(&mcp.Implementation{Name: "rails-demo", Version: version}, nil)
 	session, err := client.Connect(ctx, near, nil)
 	if err != nil {
 		return err
 	}
-	defer session.Close()
+	defer func() { _ = session.Close() }() // the demonstration is over
 	if hello := session.InitializeResult(); hello != nil {
 		v.Protocol = hello.ProtocolVersion
 		if hello.ServerInfo != nil {

@@ -132,6 +132,7 @@ func journalHint(err *sqlite.UnavailableError) string {
 		return "make room on the disk, and try again"
 	case sqlite.ReasonCorrupt, sqlite.ReasonUnknown:
 		return "keep the file; start a new journal from what the broker shows with: rails init --adopt --reason R"
+	default:
+		return "" // the error says all that is known
 	}
-	return ""
 }

@@ -23,7 +23,7 @@ func readLimits(path string) ([]byte, error) {
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // read only: nothing can be lost
 	info, err := f.Stat()
 	if err != nil {
 		return nil, unreadable(path, err)

@@ -43,6 +43,13 @@ func newPrinter(w io.Writer, environ []string) *printer {
 	return p
 }
 
+// prompt writes text without a line feed, for an answer to stand beside.
+func (p *printer) prompt(format string, args ...any) {
+	if p.failed == nil {
+		_, p.failed = fmt.Fprintf(p.w, format, args...)
+	}
+}
+
 // line writes the parts and a line feed. The first failure is kept, and ends the
 // command with an error: an answer that was cut off is no answer.
 func (p *printer) line(parts ...string) {
@@ -62,13 +69,17 @@ func (p *printer) paint(s lipgloss.Style, text string) string {
 func (p *printer) good(text string) string {
 	return p.paint(lipgloss.NewStyle().Foreground(lipgloss.Green).Bold(true), text)
 }
+
 func (p *printer) bad(text string) string {
 	return p.paint(lipgloss.NewStyle().Foreground(lipgloss.Red).Bold(true), text)
 }
+
 func (p *printer) warn(text string) string {
 	return p.paint(lipgloss.NewStyle().Foreground(lipgloss.Yellow), text)
 }
-func (p *printer) dim(text string) string    { return p.paint(lipgloss.NewStyle().Faint(true), text) }
+
+func (p *printer) dim(text string) string { return p.paint(lipgloss.NewStyle().Faint(true), text) }
+
 func (p *printer) strong(text string) string { return p.paint(lipgloss.NewStyle().Bold(true), text) }
 
 // verdict paints a verdict or an outcome by what it means for the order.
@@ -171,14 +182,6 @@ func cents(text string) string {
 }
 
 func dollars(n money.Notional) string { return cents(n.String()) }
-
-// priced writes a price, or a dash where the order has none.
-func priced(p money.Price) string {
-	if p.IsZero() {
-		return "-"
-	}
-	return cents(p.String())
-}
 
 func dash(text string) string {
 	if text == "" {

@@ -156,7 +156,7 @@ func TestHangupLoadsLimits(t *testing.T) {
 	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
 	defer stop()
 	environ := newAccount(t)
-	file := filepath.Join(dataOf(environ), "..", "..", "config", "rails", "limits.yaml")
+	file := filepath.Join(dataFolder(environ), "..", "..", "config", "rails", "limits.yaml")
 	shipped, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -187,14 +187,4 @@ func (s *server) hangup(file, text, want string) {
 		s.t.Fatal(err)
 	}
 	s.await(want)
-}
-
-// dataOf is the data folder that the environment leads to.
-func dataOf(environ []string) string {
-	for _, pair := range environ {
-		if dir, ok := strings.CutPrefix(pair, "XDG_STATE_HOME="); ok {
-			return filepath.Join(dir, "rails")
-		}
-	}
-	return ""
 }

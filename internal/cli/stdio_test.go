@@ -138,3 +138,33 @@ func TestFailClosedOutput(t *testing.T) {
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, os.ErrClosed }
+
+// dataFolder is the data folder that the environment leads to.
+func dataFolder(environ []string) string {
+	for _, pair := range environ {
+		if dir, ok := strings.CutPrefix(pair, "XDG_STATE_HOME="); ok {
+			return filepath.Join(dir, "rails")
+		}
+	}
+	return ""
+}
+
+// callOnce starts a server over standard input and output, places one order for so many
+// shares, and ends it.
+func callOnce(t *testing.T, environ []string, quantity string) {
+	t.Helper()
+	lines := []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"place_order","arguments":{"symbol":"AAPL","side":"buy","order_type":"limit","quantity":"` +
+			quantity + `","limit_price":"202.00","time_in_force":"day"}}}`,
+	}
+	out := &answered{last: []string{`"id":2,`}, done: make(chan struct{})}
+	var errs bytes.Buffer
+	code := cli.Main(cli.Environment{
+		Args: []string{"serve"}, Environ: environ, In: io.MultiReader(strings.NewReader(strings.Join(lines, "\n")+"\n"), out), Out: out, Err: &errs,
+	})
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, &errs)
+	}
+}
