@@ -583,3 +583,38 @@ func TestCaseINC01ARouterThatDoesNotStop(t *testing.T) {
 		t.Errorf("%d decisions journaled one by one", entries)
 	}
 }
+
+// A long field and deep nesting are refused by bounds of their own, and the next good
+// call is judged. That the frame itself passes, or ends as a protocol error, is tested
+// with the door (wire).
+func TestCasePRT11AndPRT22LongAndDeepArguments(t *testing.T) {
+	t.Parallel()
+	w := begin(t, head("bounds", baseLimits))
+	order := func(member string) []byte {
+		return []byte(`{"symbol":"AAPL","side":"buy","order_type":"limit","quantity":"10","limit_price":"200.00","time_in_force":"day"` + member + `}`)
+	}
+	for name, c := range map[string]struct {
+		member, want string
+	}{
+		"PRT-11, a note of 300 KiB":            {`,"note":"` + strings.Repeat("a", 300<<10) + `"`, "denied"},
+		"PRT-11, a note of 257 characters":     {`,"note":"` + strings.Repeat("a", 257) + `"`, "denied"},
+		"PRT-22, 100000 nested arrays":         {`,"note":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), "denied"},
+		"PRT-22, 65 nested arrays":             {`,"note":` + strings.Repeat("[", 65) + strings.Repeat("]", 65), "denied"},
+		"PRT-22, arrays that are never closed": {`,"note":` + strings.Repeat("[", 10_000), "denied"},
+	} {
+		out := StepResult{}
+		if err := w.step(t.Context(), &step{kind: kindRaw, tool: normalize.PlaceOrder, raw: order(c.member)}, &out); err != nil {
+			t.Fatal(err)
+		}
+		if out.Verdict != c.want || !slices.Equal(out.Rails, []string{"malformed_call"}) {
+			t.Errorf("%s: %+v", name, out)
+		}
+	}
+	out := StepResult{}
+	if err := w.step(t.Context(), &step{kind: kindRaw, tool: normalize.PlaceOrder, raw: order("")}, &out); err != nil || out.Verdict != "allowed" {
+		t.Errorf("the next good call: %v %+v", err, out)
+	}
+	if s := verified(t, w); s.Forwarded != 1 {
+		t.Errorf("in the end %+v", s)
+	}
+}
