@@ -82,9 +82,7 @@ func Symbol(text string) (string, bool) {
 			return "", false
 		}
 	}
-	if n := len(b); n >= 3 && (b[n-2] == '-' || b[n-2] == '/') && 'A' <= b[n-1] && b[n-1] <= 'Z' {
-		b[n-2] = '.'
-	}
+	order.DotShareClass(b)
 	return string(b), true
 }
 

@@ -153,6 +153,12 @@ func (s *Server) readArguments(ctx context.Context, c *call, r reach, raw []byte
 // is carried out and recorded.
 func (s *Server) judge(ctx context.Context, c *call) *mcp.CallToolResult {
 	if ctx.Err() != nil {
+		err := s.record(ctx, c, journal.Refusal{
+			Code: codeCanceled, Text: "cancelled before it was judged", Message: true, Tool: boundName(c.tool),
+		})
+		if err != nil {
+			return faultResult(gate.CodeJournalUnavailable)
+		}
 		return faultResult(codeCanceled)
 	}
 	j := s.cfg.Gate.Decide(context.WithoutCancel(ctx), c.order)

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -222,6 +223,23 @@ func TestACancelledCallCompletes(t *testing.T) {
 	}
 }
 
+// TestACallCancelledBeforeItIsJudged sends nothing and leaves its entry.
+func TestACallCancelledBeforeItIsJudged(t *testing.T) {
+	d := newDesk(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := &call{id: "c", agent: "tester", tool: "place_order"}
+	if refused := d.server.readArguments(ctx, c, writes, []byte(goodOrder)); refused != nil {
+		t.Fatal(refused)
+	}
+	if r := d.server.judge(ctx, c); r == nil || !r.IsError {
+		t.Fatalf("judged: %v", r)
+	}
+	if got := d.journaled(); d.broker.sends.Load() != 0 || len(got) != 1 || got[0] != "refusal canceled place_order (no denial)" {
+		t.Fatalf("%d messages, journal %v", d.broker.sends.Load(), got)
+	}
+}
+
 // TestAnIDInFlightIsNotTakenTwice (PRT-14).
 func TestAnIDInFlightIsNotTakenTwice(t *testing.T) {
 	d := newDesk(t)
@@ -352,5 +370,65 @@ func TestManySessionsKeepApart(t *testing.T) {
 	}
 	if d.filled() != sessions*each {
 		t.Fatalf("%d executions", d.filled())
+	}
+}
+
+// TestFailClosedFixtures: a protocol suite's tools cannot stand in for one of ours.
+func TestFailClosedFixtures(t *testing.T) {
+	ran := 0
+	d := newDesk(t, option{config: func(c *Config) {
+		c.Fixtures = &Fixtures{Tools: []string{"place_order", "extra"}, Add: func(s *mcp.Server) {
+			for _, name := range []string{"place_order", "extra"} {
+				s.AddTool(&mcp.Tool{Name: name, Description: "Stands in.", InputSchema: map[string]any{"type": "object"}},
+					func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+						ran++
+						return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: name}}}, nil
+					})
+			}
+		}}
+	}})
+	l := d.stdio().handshake()
+	if a := l.call("1", "place_order", hugeOrder); !a.Bad || ran != 0 || len(d.entries(journal.KindDecision)) != 1 {
+		t.Fatalf("ran %d: %s", ran, a.raw)
+	}
+	if a := l.call("2", "extra", `{}`); a.Text != "extra" || ran != 1 {
+		t.Fatalf("ran %d: %s", ran, a.raw)
+	}
+	if a := l.call("3", "other", `{}`); a.Error != wire.CodeInvalidParams {
+		t.Fatalf("%s", a.raw)
+	}
+}
+
+// TestServingStopsWithItsContext: also while a call is at the broker, whose outcome is
+// journaled first, and while nothing arrives.
+func TestServingStopsWithItsContext(t *testing.T) {
+	d := newDesk(t)
+	arrived, release := make(chan struct{}), make(chan struct{})
+	d.broker.during = func() { close(arrived); <-release }
+	in, feed := io.Pipe()
+	defer feed.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.server.ServeStdio(ctx, in, io.Discard) }()
+	for _, message := range []string{initialize, callOf("1", "place_order", goodOrder)} {
+		_, err := io.WriteString(feed, message+"\n")
+		check(t, err)
+	}
+	<-arrived
+	cancel()
+	select {
+	case err := <-ended:
+		t.Fatalf("ended before the order's outcome: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	close(release)
+	select {
+	case err := <-ended:
+		check(t, err)
+	case <-time.After(10 * time.Second):
+		t.Fatal("did not end")
+	}
+	if len(d.entries(journal.KindOutcome)) != 1 || d.filled() != 1 {
+		t.Fatalf("%d outcomes, %d executions", len(d.entries(journal.KindOutcome)), d.filled())
 	}
 }

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/normalize"
 )
 
-// question answers one reading call; its error is a fault that names its code.
+// question answers one reading call; its error holds a fault, which names the code.
 type question func(ctx context.Context, q normalize.Query) (any, error)
 
 // fault is an error with the code that the caller is told.
@@ -42,7 +43,8 @@ func (s *Server) asked(ask question) mcp.ToolHandler {
 		}
 		s.log.Error("call not answered", "tool", c.tool, "call", c.id, "error", err)
 		code := gate.CodeInternalFault
-		if f, ok := err.(*fault); ok { //nolint:errorlint // questions return it bare
+		var f *fault
+		if errors.As(err, &f) {
 			code = f.code
 		}
 		return faultResult(code), nil

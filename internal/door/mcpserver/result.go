@@ -1,14 +1,13 @@
 package mcpserver
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"encoding/json"
 
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/normalize"
