@@ -106,10 +106,35 @@ func (g *Gate) prepare(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := g.heedStop(ctx); err != nil {
+		return err
+	}
 	if err := g.takeEvents(ctx); err != nil {
 		return err
 	}
 	return g.open(ctx)
+}
+
+// heedStop turns a halt that was asked for without the journal into a mode entry. When
+// it cannot be written the call ends here, and nothing is sent either way.
+func (g *Gate) heedStop(ctx context.Context) error {
+	if g.cfg.Stop == nil {
+		return nil
+	}
+	reason, requested := g.cfg.Stop.Requested()
+	if !requested {
+		return nil
+	}
+	if g.state.Mode != account.Halted {
+		err := g.setMode(ctx, journal.Mode{By: journal.ByOperator, Mode: journal.ModeHalted, Reason: reason, Who: "halt file"})
+		if err != nil {
+			return err
+		}
+	}
+	if err := g.cfg.Stop.Done(); err != nil {
+		g.log.Warn("the halt file could not be taken away", "account", g.cfg.Account, "error", err)
+	}
+	return nil
 }
 
 // faulted names the fault that an error of the contract's own steps is, and records the
@@ -169,7 +194,7 @@ func (g *Gate) judge(ctx context.Context, c *Call) Judgement {
 		req := g.request(ctx, c, m)
 		d := risk.Decide(g.state, g.doc, &req, g.cfg.Calendar)
 		j = Judgement{Decision: d, At: m.at}
-		if g.messagesSpent(&d) {
+		if g.messagesSpent(&d, c.Intent.Action, m.at) {
 			counted = true
 			return nil, m.at, nil
 		}
@@ -215,19 +240,28 @@ func (g *Gate) effects(d *risk.Decision, at time.Time) []draft {
 	for _, e := range d.Effects {
 		switch e.Kind {
 		case rail.EffectLatch:
-			if !g.state.Day.LossLatched {
+			if day := &g.state.Day; !day.LossLatched || day.Date != d.Session.TradeDate {
 				out = append(out, draft{journal.KindLatch, journal.Latch{Rail: string(e.Rail), TradeDate: d.Session.TradeDate.String()}})
 			}
 		case rail.EffectReduceOnly:
 			if !reduced {
 				reduced = true
-				out = append(out, draft{journal.KindMode, journal.Mode{
-					By: string(e.Rail), Mode: journal.ModeReduceOnly, Reason: "tripped by " + string(e.Rail), Who: "gate",
-				}})
+				out = append(out, reducedBy(e.Rail))
 			}
 		}
 	}
+	// What was refused before the rails has no effects, and is a denial as well.
+	if d.Verdict == risk.Denied && !reduced && g.stormAfter(1, at) {
+		out = append(out, reducedBy(rail.DenialStorm))
+	}
 	return out
+}
+
+// reducedBy is the mode that a rail trips.
+func reducedBy(id rail.ID) draft {
+	return draft{journal.KindMode, journal.Mode{
+		By: string(id), Mode: journal.ModeReduceOnly, Reason: "tripped by " + string(id), Who: "gate",
+	}}
 }
 
 // allow mints the permit of a durable, allowed decision.

@@ -89,7 +89,7 @@ func (b *eventBatch) add(e *Event) {
 			b.alarm()
 		}
 	case EventReplaced:
-		if ours && open != nil && open.Pending != nil && open.Pending.Doubtful && b.new(e.ID) {
+		if ours && open != nil && e.proves(open.Pending) && b.new(e.ID) {
 			b.put(journal.KindOutcome, journal.Outcome{
 				Cursor: e.Cursor, Decision: open.Pending.Seq, OrderID: id, Result: journal.ResultAccepted, BrokerID: e.BrokerID,
 			})
@@ -101,6 +101,17 @@ func (b *eventBatch) add(e *Event) {
 			}})
 		}
 	}
+}
+
+// proves reports whether the event is of the replace that is in doubt. An earlier one of
+// the same order may be read again, by a process that starts or lags: it came before the
+// decision, or shows other terms.
+func (e *Event) proves(p *account.Pending) bool {
+	if p == nil || !p.Doubtful || e.At.Before(p.ReplyBy.Add(-ReplyWithin)) {
+		return false
+	}
+	s := Standing{Order: e.Order}
+	return s.shows(&p.Terms)
 }
 
 // ours finds the order that was sent under a client order id; open is nil once it ended.
@@ -124,6 +135,10 @@ func (b *eventBatch) fill(e *Event, id string, open *account.Order, ours bool) {
 		return
 	}
 	if !ours {
+		if forgotten(b.gate.state, e.ClientOrderID, e.BrokerID) && !b.ended[byForgotten] {
+			b.ended[byForgotten] = true
+			b.drafts = append(b.drafts, b.gate.forgottenDrafts()...)
+		}
 		b.external(journal.External{Cursor: e.Cursor, ID: x.ID, Fill: &journal.ExternalFill{
 			BrokerID: e.BrokerID, Fees: x.Fees, Instrument: e.Instrument, Price: x.Price, Quantity: x.Quantity, Side: e.Side,
 		}})
@@ -214,6 +229,30 @@ func (b *eventBatch) alarm() {
 		By: "manual_trading", Mode: journal.ModeHalted, Who: "gate",
 		Reason: "an order that did not come through the gate, which this account forbids",
 	})
+}
+
+// byForgotten is the By of the halt that an order brings which was sent by a journal and
+// stands in none of this one's entries.
+const byForgotten = "journal_behind"
+
+// forgotten reports whether an order at the broker was sent by a journal, and neither
+// decided by this one nor adopted. The journal then lost its end, is an older copy, or is
+// one of two: what it forgot does not count against any limit.
+func forgotten(s *account.State, clientOrderID, brokerID string) bool {
+	_, known := s.OrderIDFor(clientOrderID)
+	return !known && journal.HasOrderIDForm(clientOrderID) && s.Order("ext/"+brokerID) == nil
+}
+
+// forgottenDrafts halt the account, unless it is.
+func (g *Gate) forgottenDrafts() []draft {
+	g.log.Error("the broker has an order that was sent by a journal, and is not in this one", "account", g.cfg.Account)
+	if g.state.Mode == account.Halted {
+		return nil
+	}
+	return []draft{{journal.KindMode, journal.Mode{
+		By: byForgotten, Mode: journal.ModeHalted, Who: "gate",
+		Reason: "the broker has an order of ours that the journal does not hold: it lost its end or is an older copy; begin anew with rails init --adopt",
+	}}}
 }
 
 // takeReplyFills journals executions that came with a reply and not as events.

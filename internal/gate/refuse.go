@@ -6,6 +6,7 @@ import (
 
 	"github.com/broker-rails/broker-rails/internal/account"
 	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/order"
 	"github.com/broker-rails/broker-rails/internal/rail"
 	"github.com/broker-rails/broker-rails/internal/risk"
 )
@@ -54,9 +55,7 @@ func (g *Gate) write(ctx context.Context, r journal.Refusal) error {
 		m := g.now()
 		drafts := []draft{{journal.KindRefusal, r}}
 		if r.Denial && g.stormAfter(r.Count, m.at) && account.Effective(g.state.Mode, g.ctl.Mode) == account.Active {
-			drafts = append(drafts, draft{journal.KindMode, journal.Mode{
-				By: string(rail.DenialStorm), Mode: journal.ModeReduceOnly, Reason: "tripped by denial_storm", Who: "gate",
-			}})
+			drafts = append(drafts, reducedBy(rail.DenialStorm))
 		}
 		return drafts, m.at, nil
 	})
@@ -74,11 +73,14 @@ func (g *Gate) stormAfter(n int, now time.Time) bool {
 
 // bucketSpent reports whether a further message is over max_messages_per_minute in the
 // open bucket, which malformed calls draw on.
-func (g *Gate) bucketSpent(now time.Time) bool {
-	if g.doc == nil || !g.doc.Session.MaxMessagesPerMinute.On {
-		return g.state.Messages.Count(now, account.BucketOpen) >= refusalsPerMinuteMax
+func (g *Gate) bucketSpent(now time.Time) bool { return g.spentIn(account.BucketOpen, now) }
+
+func (g *Gate) spentIn(bucket string, now time.Time) bool {
+	most := refusalsPerMinuteMax
+	if g.doc != nil && g.doc.Session.MaxMessagesPerMinute.On {
+		most = g.doc.Session.MaxMessagesPerMinute.Value
 	}
-	return g.state.Messages.Count(now, account.BucketOpen) >= g.doc.Session.MaxMessagesPerMinute.Value
+	return g.state.Messages.Count(now, bucket) >= most
 }
 
 // refusalsPerMinuteMax bounds the entries of refused calls a minute when the operator
@@ -86,8 +88,14 @@ func (g *Gate) bucketSpent(now time.Time) bool {
 const refusalsPerMinuteMax = 6_000
 
 // messagesSpent reports whether a decision was denied for its messages: it is counted,
-// not journaled in full.
-func (g *Gate) messagesSpent(d *risk.Decision) bool {
+// not journaled in full. One that was refused before the rails is a message as well.
+func (g *Gate) messagesSpent(d *risk.Decision, a order.Action, now time.Time) bool {
+	if d.Integrity != "" && !d.Allowed() && d.Passes+d.Off == 0 {
+		if a == order.ActionCancel {
+			return g.spentIn(account.BucketExit, now)
+		}
+		return g.spentIn(account.BucketOpen, now)
+	}
 	for i := range d.Findings {
 		if d.Findings[i].Rail == rail.MaxMessagesPerMinute {
 			return d.Findings[i].Status == rail.Deny

@@ -319,7 +319,8 @@ func symbols(d Direction) figure[[]string] {
 	}
 }
 
-// readSymbol reads one symbol and folds it to upper case, in ASCII only.
+// readSymbol reads one symbol in its one spelling: upper case, folded in ASCII only, and
+// a share class after a dot, so that BRK-B in a list binds an order for BRK.B.
 func readSymbol(n *node) (string, complaint) {
 	text, c := plainText(n)
 	if c.found() {
@@ -338,6 +339,7 @@ func readSymbol(n *node) (string, complaint) {
 			return "", complaint{problem: quoted(text) + " " + form}
 		}
 	}
+	order.DotShareClass(b)
 	return string(b), complaint{}
 }
 

@@ -127,3 +127,13 @@ const (
 	SymbolBytesMax        = 32
 	ClientOrderIDBytesMax = 64
 )
+
+// DotShareClass writes a share class of one letter after a dash or slash with a dot, in
+// a symbol of upper case letters: BRK-B and BRK/B are BRK.B. Calls and limits both go
+// through it, so that a limit on one spelling binds all.
+func DotShareClass(symbol []byte) {
+	n := len(symbol)
+	if n >= 3 && (symbol[n-2] == '-' || symbol[n-2] == '/') && 'A' <= symbol[n-1] && symbol[n-1] <= 'Z' {
+		symbol[n-2] = '.'
+	}
+}

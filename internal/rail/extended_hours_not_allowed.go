@@ -9,10 +9,11 @@ import (
 // operator gave leave, the order asks for it with extended_hours, and it is a limit
 // order, day or gtc.
 //
-// It keeps orders out of thin markets by accident. The regular session holds its first
-// instant and not its last. Whether any session is open is market_closed's question.
-// Past the calendar's validity the session is not known: a fault, but reducing orders
-// pass. Otherwise reducing orders are judged too.
+// It keeps orders out of thin markets by accident. Without leave extended_hours is denied
+// in the regular session too: the order would still work after it. The regular session
+// holds its first instant and not its last. Whether any session is open is
+// market_closed's question. Past the calendar's validity the session is not known: a
+// fault, but reducing orders pass. Otherwise reducing orders are judged too.
 //
 // Source: FINRA Rule 2265 (risks of extended hours trading).
 func extendedHoursNotAllowed(f *Facts) Finding {
@@ -25,6 +26,9 @@ func extendedHoursNotAllowed(f *Facts) Finding {
 		return pass(ExtendedHoursNotAllowed)
 	case !f.Session.Known:
 		return fault(ExtendedHoursNotAllowed, "a calendar that covers today")
+	case f.Session.Kind == market.Regular && in.ExtendedHours && !f.Limits.Instrument.AllowExtendedHours && !f.LowersOnly:
+		return deny(ExtendedHoursNotAllowed, "extended_hours set", "allow_extended_hours: false", "extended_hours: false",
+			"With extended_hours the order would also work outside the regular session, which is not allowed.", RetryChanged)
 	case f.Session.Kind == market.Regular:
 		return pass(ExtendedHoursNotAllowed)
 	case !f.Limits.Instrument.AllowExtendedHours:

@@ -45,7 +45,11 @@ func TestExtendedHoursNotAllowed(t *testing.T) {
 		{"gtd", early(leave, func(f *Facts) { f.Intent.TimeInForce = order.GTD }), Deny},
 		{"market order", early(leave, func(f *Facts) { f.Intent.Type = order.Market }), Deny},
 		{"stop-limit order", early(leave, func(f *Facts) { f.Intent.Type = order.StopLimit }), Deny},
-		{"flag in the regular session", func(f *Facts) { f.Intent.ExtendedHours = true }, Pass},
+		{"flag in the regular session", func(f *Facts) { f.Intent.ExtendedHours = true }, Deny},
+		{"flag in the regular session, with leave", func(f *Facts) {
+			f.Intent.ExtendedHours, f.Limits.Instrument.AllowExtendedHours = true, true
+		}, Pass},
+		{"flag in the regular session, replace that only lowers", func(f *Facts) { f.Intent.ExtendedHours, f.LowersOnly = true, true }, Pass},
 		{"past the calendar", func(f *Facts) { f.beyondCalendar() }, Fault},
 		{"past the calendar, reducing", func(f *Facts) { f.reduce("10", "10"); f.beyondCalendar() }, Pass},
 		{"reducing is judged too", func(f *Facts) { f.reduce("10", "10"); f.onClock(17, 0, 0) }, Deny},

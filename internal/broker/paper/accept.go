@@ -17,6 +17,7 @@ const (
 	reasonUnique   = "client_order_id must be unique"
 	reasonUnknown  = "order not found"
 	reasonFigure   = "figure out of range"
+	reasonLate     = "the message came too late"
 )
 
 // reasonBytesMax bounds the reason of a reply.
@@ -83,6 +84,8 @@ func (b *Broker) take(k *book, m gate.Message, f Fault, now time.Time) (gate.Rep
 	switch {
 	case f.Kind == FaultReject:
 		why = "rejected"
+	case b.tooLate(m, now):
+		why = reasonLate
 	case m.Action == order.ActionNew:
 		o, why, err = b.place(k, m, f, now)
 	case m.Action == order.ActionReplace:
@@ -112,6 +115,13 @@ func (b *Broker) take(k *book, m gate.Message, f Fault, now time.Time) (gate.Rep
 	}
 	k.log(m, reply, EffectTook, "", now)
 	return reply, nil
+}
+
+// tooLate reports whether a message came after its time: its sender, stopped meanwhile,
+// may have been told that it was not placed. The clock is read again, since now may be
+// from before a long wait.
+func (b *Broker) tooLate(m gate.Message, now time.Time) bool {
+	return !m.SendBy.IsZero() && (now.After(m.SendBy) || b.now().After(m.SendBy))
 }
 
 // log keeps a message.

@@ -167,3 +167,16 @@ func TestReplaceDownToWhatIsFilledEndsTheOrderFilled(t *testing.T) {
 		}
 	})
 }
+
+func TestMessageAfterItsTimeIsRejected(t *testing.T) {
+	desks(t, Options{}, func(d *desk) {
+		m := d.limit(order.Buy, "10", "150.00")
+		m.SendBy = d.clock.now
+		d.took(m) // at its time is in time
+		m.ClientOrderID, m.SendBy = "late", d.clock.now.Add(-1)
+		d.refused(m, reasonLate)
+		if a := d.account(); len(a.Orders) != 1 {
+			d.t.Errorf("%d orders open", len(a.Orders))
+		}
+	})
+}

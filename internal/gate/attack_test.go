@@ -1,0 +1,81 @@
+package gate_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/broker-rails/broker-rails/internal/broker/paper"
+	"github.com/broker-rails/broker-rails/internal/gate"
+	"github.com/broker-rails/broker-rails/internal/journal"
+)
+
+// remaining is what the fold says that an open order can still fill.
+func (d *desk) remaining(id string) (text string) {
+	d.t.Helper()
+	d.view(func(v gate.View) {
+		if o := v.State.Order(id); o != nil {
+			text = o.Remaining().String()
+		}
+	})
+	return text
+}
+
+// A replace that got lost is not proved by the event of an earlier one, which a new
+// process reads again: the broker still holds the larger quantity.
+func TestAnEarlierReplaceDoesNotProveALaterOne(t *testing.T) {
+	d := newDesk(t, "")
+	id := d.buy("10", "200.00")
+	d.advance(time.Minute)
+	if j, out := d.do("replace_order", `{"order_id":"`+id+`","quantity":"50"}`); out.Result != journal.ResultAccepted {
+		t.Fatalf("replace up: %v %+v", j.Decision.Refusing(), out)
+	}
+	d.advance(time.Minute)
+	if err := d.paper.Inject(t.Context(), paper.Fault{Kind: paper.FaultTimeout}); err != nil {
+		t.Fatal(err)
+	}
+	if j, out := d.do("replace_order", `{"order_id":"`+id+`","quantity":"5"}`); out.Result != journal.ResultInDoubt {
+		t.Fatalf("replace down: %v %+v", j.Decision.Refusing(), out)
+	}
+	d.open()
+	if err := d.gate.Tick(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.remaining(id); got != "50" {
+		t.Errorf("the fold counts %s, the broker holds 50", got)
+	}
+	d.verify()
+}
+
+func TestRefusedMessagesAboutUnknownOrdersAreBounded(t *testing.T) {
+	d := newDesk(t, "session: {max_messages_per_minute: 5}")
+	before := len(d.entries())
+	for range 50 {
+		d.do("cancel_order", `{"order_id":"paper/999"}`)
+		d.do("replace_order", `{"order_id":"paper/999","quantity":"1"}`)
+	}
+	if n := len(d.entries()) - before; n > 14 {
+		t.Errorf("%d entries for 100 messages, with 5 a minute", n)
+	}
+	d.verify()
+}
+
+func TestRefusalsOfUnknownOrdersAreAStorm(t *testing.T) {
+	d := newDesk(t, "session: {denial_storm: {denials: 3, window: 10m}}")
+	for range 4 {
+		d.do("cancel_order", `{"order_id":"paper/999"}`)
+	}
+	d.view(func(v gate.View) {
+		if v.Mode.String() != journal.ModeReduceOnly {
+			t.Errorf("mode %s after 4 denials, with 3 allowed", v.Mode)
+		}
+	})
+	d.verify()
+}
+
+func TestExtendedHoursNeedLeaveAlsoDuringTheRegularSession(t *testing.T) {
+	d := newDesk(t, "")
+	j, _ := d.do("place_order", `{"symbol":"AAPL","side":"buy","order_type":"limit","quantity":"10","limit_price":"199.00","time_in_force":"day","extended_hours":true}`)
+	if j.Allowed() {
+		t.Errorf("an order that would work after the close was allowed without leave")
+	}
+}
