@@ -100,6 +100,10 @@ func (a *app) serveDeck(ctx context.Context, d *deck, f *serveFlags, log *slog.L
 	if err := d.gate.Start(ctx); err != nil {
 		return unreached("the account was not reconciled", err)
 	}
+	// What the broker had to tell may have halted the account.
+	if err := d.refuseHalted(ctx); err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancel(ctx)
 	var tasks sync.WaitGroup
 	defer tasks.Wait() // the tasks end with ctx, which stop ends first

@@ -228,6 +228,7 @@ func (g *Gate) anyDoubt(now time.Time) bool {
 // ends external ones that are gone.
 func (g *Gate) foreignOrders(seen *BrokerAccount, out *Reconciliation) []draft {
 	var drafts []draft
+	halted := false
 	open := make(map[string]bool, len(seen.Orders))
 	for i := range seen.Orders {
 		o := &seen.Orders[i]
@@ -241,6 +242,10 @@ func (g *Gate) foreignOrders(seen *BrokerAccount, out *Reconciliation) []draft {
 		}
 		id := "order/" + o.BrokerID
 		if !g.state.SeenEvent(id) {
+			if !halted && forgotten(g.state, o.ClientOrderID, o.BrokerID) {
+				halted = true
+				drafts = append(drafts, g.forgottenDrafts()...)
+			}
 			drafts = append(drafts, draft{journal.KindExternal, journal.External{ID: id, Order: o}})
 		}
 	}

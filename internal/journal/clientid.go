@@ -29,5 +29,19 @@ func ClientOrderID(account string, seq uint64, h Hash) string {
 	return string(lowerBase32.AppendEncode(id, sum[:orderIDBytes]))
 }
 
+// HasOrderIDForm reports whether text has the form of what ClientOrderID returns. A
+// broker's order under such an id was sent by a journal, this one or another.
+func HasOrderIDForm(text string) bool {
+	if len(text) != len(orderIDPrefix)+orderIDBytes*8/5 || text[:len(orderIDPrefix)] != orderIDPrefix {
+		return false
+	}
+	for _, c := range []byte(text[len(orderIDPrefix):]) {
+		if (c < 'a' || c > 'z') && (c < '2' || c > '7') {
+			return false
+		}
+	}
+	return true
+}
+
 //archtest:immutable an encoding has no setters
 var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)

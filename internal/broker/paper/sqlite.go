@@ -42,22 +42,35 @@ type file struct {
 	db *sql.DB
 }
 
+// errNoLedger says that there is no ledger where one was to be opened.
+var errNoLedger = errors.New("the file holds no ledger")
+
 // OpenFile opens the ledger in a folder, and creates both if need be, for their owner
 // alone. The first to come writes start down. Every change is flushed before it counts.
+// With a zero start nothing is created: a ledger that went missing or was emptied must
+// not be replaced by one without a history.
 func OpenFile(ctx context.Context, dir string, start Start) (*Ledger, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("paper ledger: %w", err)
+	mode := os.O_RDWR
+	if start != (Start{}) {
+		mode |= os.O_CREATE
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("paper ledger: %w", err)
+		}
 	}
 	path, err := filepath.Abs(filepath.Join(dir, FileName))
 	if err != nil {
 		return nil, fmt.Errorf("paper ledger: %w", err)
 	}
 	// SQLite gives its side files the mode of the file itself.
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(path, mode, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("paper ledger: %w", err)
 	}
-	if err := f.Close(); err != nil {
+	info, err := f.Stat()
+	if err == nil && info.Size() == 0 && start == (Start{}) {
+		err = errNoLedger
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("paper ledger: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, busyFor)
@@ -144,6 +157,9 @@ func (s *file) begin(ctx context.Context, path string, start Start) (meta, error
 			return err
 		}
 		if version == 0 && tables == 0 {
+			if start == (Start{}) {
+				return errNoLedger
+			}
 			if _, err := t.tx.ExecContext(ctx, schema); err != nil {
 				return err
 			}
