@@ -59,6 +59,11 @@ func (g *Gate) stillPermitted(ctx context.Context, p *Permit) (reason string, ok
 	if err := g.catchUp(ctx); err != nil {
 		return "the journal could not be read before sending", false
 	}
+	if g.cfg.Stop != nil && p.message.Action != order.ActionCancel {
+		if _, requested := g.cfg.Stop.Requested(); requested {
+			return "a halt was asked for", false
+		}
+	}
 	switch {
 	case g.ctl.Seq != p.control.Seq || g.ctl.Head != p.control.Hash:
 		return "a mode for all accounts changed after the decision", false

@@ -33,6 +33,7 @@ type Config struct {
 	ManualTradingForbidden bool
 	// Live: the limits document must say mode live. False: it must say paper.
 	Live    bool
+	Stop    Stop // a halt asked for without the journal; nil: none
 	Version string
 	Log     *slog.Logger // diagnosis only; nil discards
 }

@@ -223,6 +223,14 @@ type Quotes interface {
 	PreviousClose(ctx context.Context, symbol string, now time.Time) (market.Quote, error)
 }
 
+// Stop is a halt that can be asked for without the journal. nil is none.
+type Stop interface {
+	// Requested reports whether a halt is asked for, and why.
+	Requested() (reason string, requested bool)
+	// Done is called once a mode entry says the same.
+	Done() error
+}
+
 // Clock reads the process's clocks once.
 type Clock interface {
 	Read() Reading
