@@ -9,6 +9,7 @@ import (
 
 	"github.com/broker-rails/broker-rails/internal/clock"
 	"github.com/broker-rails/broker-rails/internal/gate"
+	"github.com/broker-rails/broker-rails/internal/haltfile"
 	"github.com/broker-rails/broker-rails/internal/journal"
 )
 
@@ -78,8 +79,8 @@ func (a *app) setMode(ctx context.Context, m journal.Mode, all, cancelOpen bool)
 	v := modeChange{Schema: "rails.mode/v1", Reason: m.Reason, Who: m.Who}
 	err := a.withDeck(ctx, ruling, func(d *deck) error {
 		v.Account = d.account
-		if err := d.gate.SetMode(ctx, m); err != nil {
-			return fmt.Errorf("%s was not set to %s: %w", d.account, m.Mode, err)
+		if err := setModeWithFile(m, haltfile.For(d.dir, d.account), func() error { return d.gate.SetMode(ctx, m) }); err != nil {
+			return fmt.Errorf("mode %s of %s: %w", m.Mode, d.account, err)
 		}
 		return d.gate.View(ctx, func(now gate.View) { v.Mode = now.Mode.String() })
 	})
@@ -114,6 +115,27 @@ func (a *app) setMode(ctx context.Context, m journal.Mode, all, cancelOpen bool)
 	return silently(code)
 }
 
+// setModeWithFile puts a halt into force by its file before it tries the journal, so that
+// a process that hangs on the journal's lock cannot keep it off; the entry then takes the
+// file's place. Any other mode takes the file away, once its entry is durable.
+func setModeWithFile(m journal.Mode, f haltfile.File, write func() error) error {
+	if m.Mode == journal.ModeHalted {
+		if err := f.Request(m.Reason); err != nil {
+			return errors.Join(err, write())
+		}
+	}
+	if err := write(); err != nil {
+		if m.Mode == journal.ModeHalted {
+			return &failure{
+				code: exitFailed, what: "halted by the halt file alone; the journal could not be written", err: err,
+				hint: "the halt holds: nothing is sent while the file stands, and the next process that can write makes its entry",
+			}
+		}
+		return err
+	}
+	return f.Done()
+}
+
 func (a *app) cancelAfterHalt(ctx context.Context, v *modeChange) (code int, err error) {
 	err = a.withDeck(ctx, trading, func(d *deck) error {
 		done, left, err := a.cancelOrders(ctx, d, nil)
@@ -137,9 +159,9 @@ func (a *app) setModeForAll(ctx context.Context, m journal.Mode) error {
 	if err != nil {
 		return err
 	}
-	err = gate.SetModeForAll(ctx, d.store, clock.NewSystem(), m)
+	err = setModeWithFile(m, haltfile.ForAll(d.dir), func() error { return gate.SetModeForAll(ctx, d.store, clock.NewSystem(), m) })
 	if err = errors.Join(err, d.Close(ctx)); err != nil {
-		return fmt.Errorf("not all accounts were set to %s: %w", m.Mode, err)
+		return fmt.Errorf("mode %s of all accounts: %w", m.Mode, err)
 	}
 	v := modeChange{Schema: "rails.mode/v1", Account: journal.ControlAccount, Mode: m.Mode, Reason: m.Reason, Who: m.Who}
 	if a.flags.json {

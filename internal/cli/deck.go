@@ -14,6 +14,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/broker/paper"
 	"github.com/broker-rails/broker-rails/internal/clock"
 	"github.com/broker-rails/broker-rails/internal/gate"
+	"github.com/broker-rails/broker-rails/internal/haltfile"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/quotes"
@@ -136,7 +137,7 @@ func (d *deck) assemble(ctx context.Context, r reach, log *slog.Logger) error {
 func (d *deck) config(log *slog.Logger) gate.Config {
 	return gate.Config{
 		Account: d.account, Store: d.store, Clock: d.clock, Calendar: d.calendar,
-		Paper: true, AtomicReplace: true, Version: version, Log: log,
+		Paper: true, AtomicReplace: true, Stop: haltfile.For(d.dir, d.account), Version: version, Log: log,
 	}
 }
 

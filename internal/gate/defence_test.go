@@ -9,6 +9,7 @@ import (
 
 	"github.com/broker-rails/broker-rails/internal/account"
 	"github.com/broker-rails/broker-rails/internal/gate"
+	"github.com/broker-rails/broker-rails/internal/haltfile"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/money"
@@ -283,5 +284,36 @@ func TestMessagesBeyondTheirLimitAreCountedOnce(t *testing.T) {
 	if total != 1000 {
 		t.Fatalf("%d refusals counted, want 1000", total)
 	}
+	d.verify()
+}
+
+func TestAHaltFileStopsWhatTheJournalDoesNotKnowYet(t *testing.T) {
+	d := newDesk(t, "")
+	file := haltfile.For(t.TempDir(), "paper")
+	d.cfg.Stop = file
+	d.open()
+	j := d.decide("place_order", limitOrder("AAPL", "buy", "10", "200.00"))
+	if !j.Allowed() {
+		t.Fatalf("refused by %v", j.Decision.Refusing())
+	}
+	must(t, file.Request("the journal was locked"))
+	if out := d.gate.Forward(t.Context(), j.Permit); out.Result != journal.ResultNotSent {
+		t.Fatalf("outcome %+v", out)
+	}
+	next := d.decide("place_order", limitOrder("AAPL", "buy", "10", "200.00"))
+	if got := next.Decision.Refusing(); !slices.Contains(got, "kill_switch") {
+		t.Fatalf("refused by %v, want kill_switch", got)
+	}
+	if n := d.messages(); n != 0 {
+		t.Fatalf("%d messages at the broker, want none", n)
+	}
+	if _, on := file.Requested(); on {
+		t.Error("the file still stands although the mode is journaled")
+	}
+	d.view(func(v gate.View) {
+		if v.Mode != account.Halted {
+			t.Error("the account is not halted")
+		}
+	})
 	d.verify()
 }

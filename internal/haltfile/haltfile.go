@@ -1,0 +1,78 @@
+// Package haltfile is the halt that needs no journal: a file in the data folder. It is
+// for the case that another process hangs while it holds the journal's lock, so that
+// rails halt cannot append its entry. While the file stands nothing is sent; the first
+// process that can write turns it into a mode entry and takes it away.
+package haltfile
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Name is the file's name in the data folder; an account's own has its name behind it.
+const Name = "HALT"
+
+// ReasonBytesMax bounds what is read of the file.
+const ReasonBytesMax = 512
+
+// File is one account's halt file, or that of all accounts of a data folder.
+type File struct{ path, all string }
+
+// ForAll returns the halt file that binds every account of a data folder.
+func ForAll(dir string) File { return File{path: filepath.Join(dir, Name)} }
+
+// For returns an account's halt file. The one for all accounts binds it too, and is not
+// taken away by Done.
+func For(dir, account string) File {
+	return File{path: filepath.Join(dir, Name+"-"+account), all: filepath.Join(dir, Name)}
+}
+
+// Request writes the file, durably.
+func (f File) Request(reason string) error {
+	out, err := os.OpenFile(f.path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = out.WriteString(reason)
+	return errors.Join(err, out.Sync(), out.Close())
+}
+
+// Requested reports whether the file stands, and the reason in it. Whatever else is wrong
+// with the file or its folder counts as a request: only its plain absence does not.
+func (f File) Requested() (reason string, requested bool) {
+	if f.path == "" {
+		return "no halt file is named", true
+	}
+	if reason, requested = read(f.path); !requested && f.all != "" {
+		return read(f.all)
+	}
+	return reason, requested
+}
+
+func read(path string) (reason string, requested bool) {
+	in, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false
+	}
+	if err != nil {
+		return "the halt file cannot be read", true
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, ReasonBytesMax))
+	if err != nil || len(text) == 0 {
+		return "a halt file without a reason", true
+	}
+	return string(text), true
+}
+
+// Done takes the file away, once a mode entry says the same.
+func (f File) Done() error {
+	err := os.Remove(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

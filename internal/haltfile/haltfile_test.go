@@ -1,0 +1,73 @@
+package haltfile_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/broker-rails/broker-rails/internal/haltfile"
+)
+
+func TestAFileIsAskedForAndTakenAway(t *testing.T) {
+	f := haltfile.For(t.TempDir(), "paper")
+	if _, on := f.Requested(); on {
+		t.Fatal("a fresh folder asks for a halt")
+	}
+	if err := f.Request("stop now"); err != nil {
+		t.Fatal(err)
+	}
+	if reason, on := f.Requested(); !on || reason != "stop now" {
+		t.Fatalf("requested %v with %q", on, reason)
+	}
+	if err := f.Done(); err != nil {
+		t.Fatal(err)
+	}
+	if _, on := f.Requested(); on {
+		t.Fatal("the file still stands")
+	}
+	if err := f.Done(); err != nil {
+		t.Fatalf("taking it away twice: %v", err)
+	}
+}
+
+func TestFailClosedOddFilesAreRequests(t *testing.T) {
+	for name, make := range map[string]func(path string) error{
+		"empty":  func(p string) error { return os.WriteFile(p, nil, 0o600) },
+		"folder": func(p string) error { return os.Mkdir(p, 0o700) },
+		"long":   func(p string) error { return os.WriteFile(p, make1MiB(), 0o600) },
+	} {
+		dir := t.TempDir()
+		if err := make(filepath.Join(dir, haltfile.Name)); err != nil {
+			t.Fatal(err)
+		}
+		reason, on := haltfile.ForAll(dir).Requested()
+		if !on || len(reason) > haltfile.ReasonBytesMax || reason == "" {
+			t.Errorf("%s: requested %v, reason of %d bytes", name, on, len(reason))
+		}
+	}
+}
+
+func make1MiB() []byte { return make([]byte, 1<<20) }
+
+func TestTheFileForAllBindsEachAndStays(t *testing.T) {
+	dir := t.TempDir()
+	one, other, all := haltfile.For(dir, "one"), haltfile.For(dir, "other"), haltfile.ForAll(dir)
+	if err := one.Request("one"); err != nil {
+		t.Fatal(err)
+	}
+	if _, on := other.Requested(); on {
+		t.Error("one account's file binds another")
+	}
+	if err := all.Request("all"); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Done(); err != nil {
+		t.Fatal(err)
+	}
+	if reason, on := other.Requested(); !on || reason != "all" {
+		t.Errorf("requested %v with %q, want the file for all", on, reason)
+	}
+	if _, on := (haltfile.File{}).Requested(); !on {
+		t.Error("the zero file asks for nothing")
+	}
+}
