@@ -29,10 +29,10 @@ func (a *app) runScenarios(ctx context.Context, args []string) error {
 	failures, err := scenario.Main(ctx, args, a.out.w, a.errs.w, a.flags.json)
 	var bad *scenario.LimitsError
 	switch {
-	case errors.Is(err, scenario.ErrNothing), errors.Is(err, fs.ErrNotExist):
-		return &failure{code: exitUsage, err: err}
 	case errors.As(err, &bad):
 		return &failure{code: exitLimits, err: err}
+	case errors.Is(err, scenario.ErrNothing), errors.Is(err, fs.ErrNotExist):
+		return &failure{code: exitUsage, err: err}
 	case err != nil:
 		return &failure{code: exitFailed, err: err}
 	case failures > 0:

@@ -618,3 +618,45 @@ func TestCasePRT11AndPRT22LongAndDeepArguments(t *testing.T) {
 		t.Errorf("in the end %+v", s)
 	}
 }
+
+// deaf is a broker whose stream tells nothing.
+type deaf struct{ gate.Broker }
+
+func (deaf) Events(context.Context, string) ([]gate.Event, error) { return nil, nil }
+
+// TestAJournalThatDisagreesWithTheBrokerFails shows that the comparison at the end can
+// fail: a fill that the gate never heard of is found in cash and position.
+func TestAJournalThatDisagreesWithTheBrokerFails(t *testing.T) {
+	t.Parallel()
+	w := begin(t, head("deaf", baseLimits))
+	j := w.gate.Decide(t.Context(), limitOrder(order.Buy, "AAPL", 10, "a"))
+	w.gate.Forward(t.Context(), j.Permit)
+	w.broker.Broker = deaf{w.broker.Broker}
+	if _, err := w.paper.FillOrder(t.Context(), j.ClientOrderID, money.QuantityFromInt(4), money.MustPrice("200"), ""); err != nil {
+		t.Fatal(err)
+	}
+	var r Result
+	if err := w.finish(t.Context(), &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Failures) != 2 || !strings.Contains(r.Failures[0].Text, "AAPL") || !strings.Contains(r.Failures[1].Text, "cash") {
+		t.Errorf("got %v", r.Failures)
+	}
+}
+
+// TestAMessageWithoutADecisionFails: the journal is taken away from under the message.
+func TestAMessageWithoutADecisionFails(t *testing.T) {
+	t.Parallel()
+	w := begin(t, head("no decision", baseLimits))
+	j := w.gate.Decide(t.Context(), limitOrder(order.Buy, "AAPL", 10, "a"))
+	w.gate.Forward(t.Context(), j.Permit)
+	other := begin(t, head("other", baseLimits))
+	w.store, w.process, w.gate = other.store, other.process, other.gate
+	var r Result
+	if err := w.verify(t.Context(), &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Failures) != 1 || !strings.Contains(r.Failures[0].Text, "without a decision") {
+		t.Errorf("got %v", r.Failures)
+	}
+}

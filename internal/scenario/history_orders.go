@@ -185,10 +185,7 @@ func (b *beforehand) equity(ctx context.Context) (money.Notional, error) {
 // spend makes the orders that count today and left nothing behind: the broker rejected
 // them. An order counts at least a billionth of the currency.
 func (b *beforehand) spend(ctx context.Context) error {
-	n := b.s.account.ordersToday - b.dayOrders()
-	if n < 0 {
-		return fmt.Errorf("orders_today is less than the day orders that are open")
-	}
+	n := max(0, b.s.account.ordersToday-b.dayOrders()) // those that are open count today too
 	least, turnover := leastNotional(), b.s.account.notionalToday
 	for range n {
 		in := b.spare()

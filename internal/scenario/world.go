@@ -94,6 +94,14 @@ func (w *world) limitsName() string {
 	return filepath.Join(filepath.Dir(w.s.File), w.s.limitsFile)
 }
 
+// LimitsError says that a scenario's limits are not a valid document.
+type LimitsError struct{ Err error }
+
+func (e *LimitsError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause: limits.Errors, or that the file could not be read.
+func (e *LimitsError) Unwrap() error { return e.Err }
+
 // readLimits finds the whole document, and lays the inline part over it. What was laid
 // over another is put in force by its canonical form.
 func (w *world) readLimits() error {
@@ -101,19 +109,19 @@ func (w *world) readLimits() error {
 	if w.s.limitsFile != "" {
 		var err error
 		if w.text, err = os.ReadFile(w.limitsName()); err != nil {
-			return err
+			return &LimitsError{err}
 		}
 	}
 	doc, err := limits.Load(w.limitsName(), w.text)
 	if err != nil {
-		return err
+		return &LimitsError{err}
 	}
 	w.doc = doc
 	if w.s.limitsPart == nil {
 		return nil
 	}
 	if w.doc, err = limits.OverTree(doc, w.s.File, w.s.limitsPart); err != nil {
-		return err
+		return &LimitsError{err}
 	}
 	w.text = w.doc.Canonical
 	return nil
