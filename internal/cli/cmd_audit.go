@@ -133,7 +133,7 @@ func againstBroker(ctx context.Context, dir string, r *audit.AccountReport) (res
 	if r.State == nil || r.State.Broker != brokerPaper || !present(filepath.Join(folder, paper.FileName)) {
 		return brokerNotCompared, nil, nil
 	}
-	ledger, err := paper.OpenFile(ctx, folder, paper.Start{})
+	ledger, err := paper.OpenReadOnly(ctx, folder)
 	if err != nil {
 		return brokerNotCompared, nil, unreached("the paper ledger of "+r.Account, err)
 	}

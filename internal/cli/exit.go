@@ -132,6 +132,10 @@ func journalHint(err *sqlite.UnavailableError) string {
 		return "make room on the disk, and try again"
 	case sqlite.ReasonCorrupt, sqlite.ReasonUnknown:
 		return "keep the file; start a new journal from what the broker shows with: rails init --adopt --reason R"
+	case sqlite.ReasonReadOnly, sqlite.ReasonUnreadable:
+		return "see that disk and folder can be read and written by the user who runs rails"
+	case sqlite.ReasonFailed, sqlite.ReasonBroken, sqlite.ReasonReplaced:
+		return "look at the disk, then at the journal with: rails audit-verify"
 	default:
 		return "" // the error says all that is known
 	}

@@ -205,7 +205,7 @@ func TestChangedEntryRefusesTheStart(t *testing.T) {
 	if code, said := h.rails("audit-verify"); code != 6 {
 		t.Errorf("audit-verify ended with %d: %s", code, said)
 	}
-	ledger, err := paper.OpenFile(t.Context(), h.dir, paper.Start{})
+	ledger, err := paper.OpenReadOnly(t.Context(), h.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

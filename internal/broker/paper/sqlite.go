@@ -93,16 +93,74 @@ func OpenFile(ctx context.Context, dir string, start Start) (*Ledger, error) {
 	}
 }
 
-// source is the data source name of a file.
+// OpenReadOnly opens a ledger for reading: an audit changes nothing, and needs no leave to
+// write. A broker that is made of it takes nothing.
+func OpenReadOnly(ctx context.Context, dir string) (*Ledger, error) {
+	path, err := filepath.Abs(filepath.Join(dir, FileName))
+	if err != nil {
+		return nil, fmt.Errorf("paper ledger: %w", err)
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.Size() == 0 {
+		err = errNoLedger
+	}
+	if err != nil {
+		return nil, fmt.Errorf("paper ledger: %w", err)
+	}
+	query := url.Values{"mode": {"ro"}, "_pragma": {
+		fmt.Sprintf("busy_timeout(%d)", busyFor.Milliseconds()), "trusted_schema(OFF)", "cell_size_check(ON)",
+	}}
+	l, err := readOnce(ctx, path, query)
+	var failed *sqlite.Error
+	if errors.As(err, &failed) && failed.Code()&0xff == sqlite3.SQLITE_CANTOPEN {
+		// A folder that may not be written to cannot hold the index that readers of a
+		// write-ahead log share. Without a log beside it the file is all there is.
+		if log, none := os.Stat(path + "-wal"); none != nil || log.Size() == 0 {
+			query.Set("immutable", "1")
+			l, err = readOnce(ctx, path, query)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("paper ledger: %w", err)
+	}
+	return l, nil
+}
+
+func readOnce(ctx context.Context, path string, query url.Values) (*Ledger, error) {
+	db, err := sql.Open("sqlite", named(path, query))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	s := &file{db: db}
+	var version int
+	var m meta
+	err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	if err == nil && version != schemaVersion {
+		err = &SchemaError{Path: path, Version: version}
+	}
+	if err == nil {
+		err = s.view(ctx, func(r rows) (err error) { m, err = r.meta(); return err })
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &Ledger{store: s, start: m.start}, nil
+}
+
+// source is the data source name of a file to write to.
 func source(path string) string {
+	return named(path, url.Values{"_txlock": {"immediate"}, "_pragma": {
+		fmt.Sprintf("busy_timeout(%d)", busyFor.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
+		"foreign_keys(ON)", "trusted_schema(OFF)", "cell_size_check(ON)",
+	}})
+}
+
+func named(path string, query url.Values) string {
 	slashed := filepath.ToSlash(path)
 	if slashed[0] != '/' {
 		slashed = "/" + slashed // a drive letter
 	}
-	query := url.Values{"_txlock": {"immediate"}, "_pragma": {
-		fmt.Sprintf("busy_timeout(%d)", busyFor.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
-		"foreign_keys(ON)", "trusted_schema(OFF)", "cell_size_check(ON)",
-	}}
 	return "file://" + (&url.URL{Path: slashed}).EscapedPath() + "?" + query.Encode()
 }
 
