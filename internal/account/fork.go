@@ -46,7 +46,8 @@ func (s *State) fork() *State {
 	for _, win := range f.windows() {
 		win.items = slices.Clone(win.items)
 	}
-	f.Recent = slices.Clone(s.Recent)
+	// Twins are the many: they are shared, since a fork only appends behind them and
+	// forgets none (pruneTwins).
 	f.side.realized = slices.Clone(s.side.realized)
 	f.side.ended, f.side.behind = nil, &s.side
 	f.ids = idSet{behind: &s.ids}

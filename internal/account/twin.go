@@ -23,6 +23,9 @@ func (st *step) addTwin(orderID string, mark TwinMark) {
 
 // pruneTwins forgets what is at or before cutoff, and the oldest over TwinsMax.
 func (s *State) pruneTwins(cutoff time.Time) {
+	if s.side.behind != nil {
+		return // a fork: its twins are another state's
+	}
 	n := 0
 	for n < len(s.Recent) && (!s.Recent[n].At.After(cutoff) || len(s.Recent)-n > TwinsMax) {
 		s.side.twins -= mixTwin(&s.Recent[n])
