@@ -79,3 +79,36 @@ func TestExtendedHoursNeedLeaveAlsoDuringTheRegularSession(t *testing.T) {
 		t.Errorf("an order that would work after the close was allowed without leave")
 	}
 }
+
+// stopOrder buys by a stop.
+func stopOrder(quantity, stop string) string {
+	return `{"symbol":"AAPL","side":"buy","order_type":"stop","quantity":"` + quantity + `","stop_price":"` + stop + `","time_in_force":"day"}`
+}
+
+// A buy stop below the market triggers at once and pays the ask: the agent's price does
+// not value it, also where stop_price_side is off.
+func TestAStopBelowTheMarketIsValuedAtTheAsk(t *testing.T) {
+	d := newDesk(t, "instrument: {order_types: [limit, stop]}\ncollar: {stop_price_side: off}\nsize: {max_order_notional: \"1000\"}")
+	if j, _ := d.do("place_order", stopOrder("90", "1.00")); j.Allowed() {
+		t.Errorf("90 shares at an ask of 200.02 were allowed as %s", j.Decision.Notional)
+	}
+	if j, _ := d.do("place_order", stopOrder("4", "1.00")); !j.Allowed() {
+		t.Errorf("4 shares refused by %v", j.Decision.Refusing())
+	}
+	d.verify()
+}
+
+// What rests in an instrument at a dearer price counts at that price when a cheaper
+// order follows.
+func TestARestingStopKeepsItsPrice(t *testing.T) {
+	for _, limit := range []string{"max_position_notional", "max_gross_exposure", "max_net_exposure"} {
+		d := newDesk(t, "instrument: {order_types: [limit, stop]}\nposition: {"+limit+": \"22200\"}")
+		if j, _ := d.do("place_order", stopOrder("100", "220.00")); !j.Allowed() {
+			t.Fatalf("%s: the stop is refused by %v", limit, j.Decision.Refusing())
+		}
+		if j, _ := d.do("place_order", limitOrder("AAPL", "buy", "10", "200.00")); j.Allowed() {
+			t.Errorf("%s: 100 at 221.10 and 10 at 200.02 are over 22,200, and were allowed", limit)
+		}
+		d.verify()
+	}
+}

@@ -14,8 +14,8 @@ func maxGrossExposureRail() Rail {
 //
 // It bounds the whole account: the sum over all instruments of the larger of worst long
 // and worst short x price. The order's own instrument is valued at the higher of its
-// risk price and the ask, others at their ask. At the limit passes; one unit of least
-// precision more is denied. An instrument without a price is a fault. Reducing orders
+// risk price and the ask, others at their ask, and open orders by their own risk price
+// where that is dearer. At the limit passes; one unit of least precision more is denied. An instrument without a price is a fault. Reducing orders
 // pass.
 //
 // Source: SEC rule 15c3-5(c)(1)(i); NYSE rule 7.19 gross credit risk limit.

@@ -1,6 +1,9 @@
 package rail
 
-import "github.com/broker-rails/broker-rails/internal/money"
+import (
+	"github.com/broker-rails/broker-rails/internal/money"
+	"github.com/broker-rails/broker-rails/internal/order"
+)
 
 func maxPositionNotionalRail() Rail {
 	return Rail{
@@ -13,9 +16,10 @@ func maxPositionNotionalRail() Rail {
 // come to be worth more than the limit, in currency, long or short.
 //
 // It bounds an instrument by value where a count of units says little. The worst side
-// x multiplier x the order's risk price, rounded up, is compared: at the limit passes,
-// one unit of least precision more is denied. Without the position or a risk price it
-// is a fault. Reducing orders pass.
+// x multiplier x the order's risk price, rounded up, is compared; open orders of that side
+// with a dearer risk price count by their own. At the limit passes, one unit of least
+// precision more is denied. Without the position or a risk price it is a fault. Reducing
+// orders pass.
 //
 // Source: SEC rule 15c3-5(c)(1)(i), finer thresholds per security; RTS 6 art. 15(4).
 func maxPositionNotional(f *Facts) Finding {
@@ -37,8 +41,9 @@ func maxPositionNotional(f *Facts) Finding {
 	case !f.Instrument.Multiplier.IsPositive():
 		return fault(MaxPositionNotional, "the instrument's multiplier")
 	}
-	worst := money.MaxQuantity(f.WorstLong, f.WorstShort)
-	value, ok := f.RiskPrice.TimesMultiplied(worst, f.Instrument.Multiplier, money.Up)
+	long, ok1 := f.WorthAt(f.RiskPrice, order.Buy)
+	short, ok2 := f.WorthAt(f.RiskPrice, order.Sell)
+	value, ok := money.MaxNotional(long, short), ok1 && ok2
 	switch {
 	case !ok:
 		return fault(MaxPositionNotional, inRange)

@@ -46,6 +46,13 @@ func (f *Facts) quantityOnSide(most money.Quantity) string {
 
 // quantityWorth is quantityFor of what room buys at price.
 func (f *Facts) quantityWorth(room money.Notional, price money.Price) string {
+	dearer, ok := f.Dearer(f.Intent.Side, price)
+	if !ok {
+		return ""
+	}
+	if room, ok = room.Sub(dearer); !ok {
+		return ""
+	}
 	most, ok := room.LargestQuantity(price, f.Instrument.Multiplier, finest())
 	if !ok {
 		return ""

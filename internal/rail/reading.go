@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/broker-rails/broker-rails/internal/account"
+	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/order"
 )
 
@@ -64,6 +65,65 @@ func (f *Facts) bucket(of *account.Bucketed) *account.Window {
 		return &of.Exit
 	}
 	return &of.Open
+}
+
+// Dearer is what the open orders of one side, but for the one that a replace names, are
+// worth beyond price by their own risk prices: a stop or a limit away from the market
+// fills at its own price, not at today's. Of orders that the broker links only the one
+// dearest counts. Zero while that side's worst is not above zero.
+func (f *Facts) Dearer(side order.Side, price money.Price) (sum money.Notional, ok bool) {
+	worst := f.WorstLong
+	if side == order.Sell {
+		worst = f.WorstShort
+	}
+	if f.Holding == nil || !worst.IsPositive() {
+		return sum, true
+	}
+	for i, o := range f.Holding.Orders {
+		beyond, fine := f.beyond(o, side, price)
+		for j, other := range f.Holding.Orders {
+			if o.Group == "" || other.Group != o.Group || i == j {
+				continue
+			}
+			rival, known := f.beyond(other, side, price)
+			fine = fine && known
+			if c := rival.Cmp(beyond); c > 0 || c == 0 && j < i {
+				beyond = money.Notional{}
+			}
+		}
+		if sum, ok = sum.Add(beyond); !fine || !ok {
+			return sum, false
+		}
+	}
+	return sum, true
+}
+
+// beyond is what one open order is worth beyond price; zero for one of the other side.
+func (f *Facts) beyond(o *account.Order, side order.Side, price money.Price) (money.Notional, bool) {
+	own := o.RiskPrice
+	if o.Pending != nil {
+		own = money.MaxPrice(own, o.Pending.Terms.RiskPrice)
+	}
+	if o == f.Target || o.Side != side || own.Cmp(price) <= 0 {
+		return money.Notional{}, true
+	}
+	more, ok := own.Sub(price)
+	if !ok {
+		return money.Notional{}, false
+	}
+	return more.TimesMultiplied(o.Remaining(), f.Instrument.Multiplier, money.Up)
+}
+
+// WorthAt is one side's worst at a price, or at an open order's own where that is dearer.
+func (f *Facts) WorthAt(price money.Price, side order.Side) (money.Notional, bool) {
+	worst := f.WorstLong
+	if side == order.Sell {
+		worst = f.WorstShort
+	}
+	value, ok1 := price.TimesMultiplied(worst, f.Instrument.Multiplier, money.Up)
+	dearer, ok2 := f.Dearer(side, price)
+	sum, ok3 := value.Add(dearer)
+	return sum, ok1 && ok2 && ok3
 }
 
 // minute is the window of the rails counted by the minute.

@@ -61,11 +61,10 @@ func exposureFacts(f *rail.Facts, dates *tradeDates) {
 // order in, at the higher of risk price and ask; as equity what is held, by its quote,
 // or without a valid one by the last valid one.
 func (s *sums) addOwn(f *rail.Facts, dates *tradeDates) {
-	multiplier := f.Instrument.Multiplier
 	if f.NotionalOK && f.PricingOK {
 		price := money.MaxPrice(f.RiskPrice, f.PricingQuote.Ask)
-		long, ok1 := price.TimesMultiplied(f.WorstLong, multiplier, money.Up)
-		short, ok2 := price.TimesMultiplied(f.WorstShort, multiplier, money.Up)
+		long, ok1 := f.WorthAt(price, order.Buy)
+		short, ok2 := f.WorthAt(price, order.Sell)
 		f.Own, f.OwnOK = money.MaxNotional(long, short), ok1 && ok2
 		s.addWorst(long, short)
 	}

@@ -78,6 +78,9 @@ func riskPrice(f *rail.Facts) (money.Price, bool) {
 		return in.LimitPrice, true
 	case in.Type.HasLimit():
 		return money.MaxPrice(in.LimitPrice, quote.Bid), f.PricingOK
+	case in.Type == order.Stop && in.Side == order.Buy && f.PricingOK:
+		// A buy stop below the market triggers at once, and pays the ask.
+		base = money.MaxPrice(base, quote.Ask)
 	case in.Type == order.Stop:
 	case !f.PricingOK:
 		return money.Price{}, false

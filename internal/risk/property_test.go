@@ -144,6 +144,7 @@ func (b *book) byHand(req *rail.Request, d *risk.Decision) (gross, long, short, 
 		own := name == req.Intent.Symbol
 		position := new(big.Rat)
 		legs := map[string]*big.Rat{} // side and group to the largest, ungrouped ones by their own name
+		dear := map[string]*big.Rat{} // of the own instrument: what a leg is worth beyond the order's value
 		if h := b.s.Holding(name); h != nil {
 			position = rat(h.Position)
 			for i, o := range h.Orders {
@@ -152,10 +153,12 @@ func (b *book) byHand(req *rail.Request, d *risk.Decision) (gross, long, short, 
 					key = o.Group
 				}
 				price := money.MaxPrice(ask, o.RiskPrice)
+				side := o.Side.String() + " "
 				if own {
+					beyond := new(big.Rat).Sub(rat(price), rat(money.MaxPrice(ask, d.RiskPrice)))
+					dear[side+key] = larger(dear[side+key], times(rat(o.Quantity), larger(new(big.Rat), beyond)))
 					price = money.PriceFromInt(1) // valued below, in units until then
 				}
-				side := o.Side.String() + " "
 				legs[side+key] = larger(legs[side+key], times(rat(o.Quantity), rat(price)))
 			}
 		}
@@ -179,7 +182,16 @@ func (b *book) byHand(req *rail.Request, d *risk.Decision) (gross, long, short, 
 			}
 		}
 		if own {
+			long, short := worstLong.Sign() > 0, worstShort.Sign() > 0
 			worstLong, worstShort = times(worstLong, value), times(worstShort, value)
+			for _, key := range slices.Sorted(keys(dear)) {
+				switch {
+				case key[:3] == "buy" && long:
+					worstLong.Add(worstLong, dear[key])
+				case key[:3] != "buy" && short:
+					worstShort.Add(worstShort, dear[key])
+				}
+			}
 		}
 		gross.Add(gross, larger(worstLong, worstShort))
 		long.Add(long, worstLong)
