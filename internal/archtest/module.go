@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -164,6 +165,11 @@ func (m *Module) add(rel, text string) error {
 
 // imports returns what a file imports, as written.
 func (f *File) imports() []*ast.ImportSpec { return f.Syntax.Imports }
+
+// importing reports whether a file imports a package of the module.
+func (f *File) importing(dir string) bool {
+	return slices.ContainsFunc(f.imports(), func(s *ast.ImportSpec) bool { return importPath(s) == ModulePath+"/"+dir })
+}
 
 func importPath(s *ast.ImportSpec) string { return strings.Trim(s.Path.Value, "`\"") }
 

@@ -66,6 +66,10 @@ func Rules() []Rule {
 			checkTesting,
 		},
 		{
+			"no fixtures", "A protocol suite's fixtures pass the middleware unread: no server that serves orders may have any.",
+			checkNoFixtures,
+		},
+		{
 			"sizes", "A file or function that does not fit into a reader's head is not reviewed.",
 			checkSizes,
 		},

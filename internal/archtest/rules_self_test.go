@@ -147,6 +147,8 @@ var selfTests = []struct {
 	{"one submitter", "a method value of an implementation", []source{gateStub, {"internal/broker/x/x.go", "package x\nimport \"" + ModulePath + "/internal/gate\"\ntype B struct{}\nfunc (*B) Send(gate.Sealed) (r gate.Reply) { return r }\nfunc (*B) Events() []int { return nil }\nfunc f(b *B) any { return b.Send }\n"}}, []source{gateStub, {"internal/broker/x/x.go", "package x\nimport \"" + ModulePath + "/internal/gate\"\ntype B struct{ gate.Broker }\nfunc (b *B) Send(s gate.Sealed) gate.Reply { return b.Broker.Send(s) }\n"}}},
 	{"one submitter", "Send of something else", []source{gateStub, {"internal/cli/x.go", "package cli\nimport \"" + ModulePath + "/internal/gate\"\ntype w struct{ gate.Broker }\nfunc f(b w) { b.Send(gate.Sealed{}) }\n"}}, []source{gateStub, {"internal/cli/x.go", "package cli\ntype w struct{}\nfunc (w) Send() {}\nfunc f(b w) { b.Send() }\n"}}},
 
+	{"no fixtures", "a server with fixtures", of("internal/cli/x.go", "package cli\nimport \""+ModulePath+"/internal/door/mcpserver\"\nvar c = mcpserver.Config{Fixtures: nil}\n"), of("test/peers/conformance-server/x.go", "package main\nimport \""+ModulePath+"/internal/door/mcpserver\"\nvar c = mcpserver.Config{Fixtures: nil}\n")},
+
 	{"testing", "what serves imports testing", imports("internal/cli", "testing"), imports("internal/store/storetest", "testing")},
 	{"testing", "a library for tests", imports("internal/gate", "pgregory.net/rapid"), of("internal/gate/x_test.go", "package gate\nimport _ \"pgregory.net/rapid\"\n")},
 

@@ -94,6 +94,23 @@ func brokerInterface(m *Module) *types.Interface {
 	return nil
 }
 
+// checkNoFixtures refuses the server's fixtures outside its package and the suite's
+// binary.
+func checkNoFixtures(m *Module, report func(token.Pos, string)) {
+	const server, suite = "internal/door/mcpserver", "test/peers/conformance-server"
+	for _, f := range m.Files {
+		if f.Dir() == server || f.Dir() == suite || f.Test() || !f.importing(server) {
+			continue
+		}
+		ast.Inspect(f.Syntax, func(n ast.Node) bool {
+			if ident, ok := n.(*ast.Ident); ok && ident.Name == "Fixtures" {
+				report(ident.Pos(), f.Dir()+" gives a server fixtures")
+			}
+			return true
+		})
+	}
+}
+
 // checkRailsApart refuses the use of one rail's function in another rail's file.
 func checkRailsApart(m *Module, report func(token.Pos, string)) {
 	for _, p := range m.Packages {

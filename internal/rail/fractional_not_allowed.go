@@ -8,6 +8,9 @@ import "github.com/broker-rails/broker-rails/internal/money"
 // It stops a sum of money that was passed as a quantity, and positions that only some
 // brokers can close. An order that closes all that can be closed passes, so that a
 // fraction left over by a corporate action can be sold.
+//
+// Source: no rule names it; brokers sell fractions as a service of their own, and exchanges
+// trade whole shares.
 func fractionalNotAllowed(f *Facts) Finding {
 	if missing := f.absent(); missing != "" {
 		return fault(FractionalNotAllowed, missing)

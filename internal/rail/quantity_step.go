@@ -4,6 +4,8 @@ package rail
 //
 // It keeps orders to the lots that the operator trades in. An order that closes all
 // that can be closed passes, so that an odd remainder can be sold.
+//
+// Source: exchange lot sizes (FIX tag 561, round lot).
 func quantityStep(f *Facts) Finding {
 	if missing := f.absent(); missing != "" {
 		return fault(QuantityStep, missing)

@@ -6,6 +6,8 @@ import "slices"
 //
 // An empty list allows nothing. Reducing orders are judged too: who lists only buy
 // keeps all selling to people.
+//
+// Source: FIA 2024, order type controls; the operator's choice.
 func sideNotAllowed(f *Facts) Finding {
 	if missing := f.absent(); missing != "" {
 		return fault(SideNotAllowed, missing)

@@ -12,6 +12,8 @@ import (
 // It stops orders that outlive the attention of whoever placed them. An order whose
 // expiry is now has expired. An empty list allows nothing. Reducing orders are judged
 // too.
+//
+// Source: CME GC2 counts resting orders of earlier days; FIX tags 59 and 126.
 func timeInForceNotAllowed(f *Facts) Finding {
 	if missing := f.absent(); missing != "" {
 		return fault(TimeInForceNotAllowed, missing)
