@@ -187,6 +187,9 @@ func (r *reader) happening(s *step, v *limits.Tree, at string) {
 		if s.kind == kindAdvance && s.duration < 0 {
 			r.add(v, at, "goes back", "wall_clock steps the wall clock alone")
 		}
+		if s.duration > AdvanceMax {
+			r.add(v, at, "is longer than a year", "write several steps")
+		}
 	case kindQuote:
 		s.quotes = r.quotes(v, at)
 	case kindBroker:

@@ -16,6 +16,10 @@ const (
 	OrdersTodayMax = 10_000
 )
 
+// AdvanceMax is the longest that time advances in one step: every session of it is begun
+// and ended.
+const AdvanceMax = 366 * 24 * time.Hour
+
 // Scenario is one story, read and checked. Load makes it.
 type Scenario struct {
 	Name string
