@@ -83,6 +83,46 @@ func mutants() []mutant {
 			edits: []edit{{"w.suspectUntil = r.Boot + clockAgreeFor", "w.suspectUntil = 0"}},
 			pkg:   "./internal/gate", test: "TestClockStepsAreSuspect",
 		},
+		{
+			name: "the halt on an order that the journal forgot", file: "internal/gate/events.go",
+			edits: []edit{{"return !known && journal.HasOrderIDForm", "return known && journal.HasOrderIDForm"}},
+			pkg:   "./internal/gate", test: "TestAForgottenOrderHaltsTheAccount",
+		},
+		{
+			name: "the compare-and-swap in SQLite", file: "internal/store/sqlite/schema.go",
+			edits: []edit{{"WHERE account = ? AND seq = ? AND hash = ?`\n\tsqlStart", "WHERE account = ? AND (seq = ? OR 1) AND (hash = ? OR 1)`\n\tsqlStart"}},
+			pkg:   "./internal/store/sqlite", test: "TestContract/CompareAndSwapRefusesEveryWrongHead",
+		},
+		{
+			name: "the compare-and-swap of a chain's first entry in SQLite", file: "internal/store/sqlite/schema.go",
+			edits: []edit{{"VALUES (?, ?, ?) ON CONFLICT DO NOTHING`", "VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq, hash = excluded.hash`"}},
+			pkg:   "./internal/store/sqlite", test: "TestContract/CompareAndSwapRefusesEveryWrongHead",
+		},
+		{
+			name: "the control chain's head in SQLite", file: "internal/store/sqlite/group.go",
+			edits: []edit{{"if **control != *b.Control {", "if (**control).Seq > 1<<60 {"}},
+			pkg:   "./internal/store/sqlite", test: "TestContract/ControlHeadMustHold",
+		},
+		{
+			name: "synchronous=FULL", file: "internal/store/sqlite/writer.go",
+			edits: []edit{{"`PRAGMA synchronous = FULL`", "`PRAGMA synchronous = NORMAL`"}},
+			pkg:   "./internal/store/sqlite", test: "TestDurabilityIsAsserted",
+		},
+		{
+			name: "synchronous=FULL and its assertion", file: "internal/store/sqlite/writer.go",
+			edits: []edit{{"`PRAGMA synchronous = FULL`", "`PRAGMA synchronous = NORMAL`"}, {"if have != full {", "if have > full {"}},
+			pkg:   "./internal/store/sqlite", test: "TestDurabilityIsAsserted",
+		},
+		{
+			name: "the break after a failed flush", file: "internal/store/sqlite/group.go",
+			edits: []edit{{"if !typed.Passing() {", "if op == \"\" {"}},
+			pkg:   "./internal/store/sqlite", test: "TestHeadThatLiesBreaksTheStore",
+		},
+		{
+			name: "the ledger that is not begun anew", file: "internal/broker/paper/sqlite.go",
+			edits: []edit{{"if err == nil && info.Size() == 0 && start == (Start{}) {", "if err == nil && info.Size() < 0 {"}},
+			pkg:   "./internal/broker/paper", test: "TestNoLedgerIsInvented",
+		},
 	}
 }
 
