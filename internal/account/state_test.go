@@ -223,8 +223,10 @@ func TestModes(t *testing.T) {
 		t.Errorf("mode %s", c.s.Mode)
 	}
 	for _, e := range []struct{ own, control, want account.Mode }{
-		{account.Active, account.Active, account.Active}, {account.Active, account.ReduceOnly, account.ReduceOnly},
-		{account.ReduceOnly, account.Active, account.ReduceOnly}, {account.Halted, account.Active, account.Halted},
+		{account.Active, account.Active, account.Active},
+		{account.Active, account.ReduceOnly, account.ReduceOnly},
+		{account.ReduceOnly, account.Active, account.ReduceOnly},
+		{account.Halted, account.Active, account.Halted},
 		{account.ReduceOnly, account.Halted, account.Halted},
 	} {
 		if got := account.Effective(e.own, e.control); got != e.want {

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"errors"
 	"strconv"
 	"time"
 
@@ -89,7 +90,8 @@ func wrongOff(n *node) complaint {
 }
 
 func numberProblem(err error) string {
-	if e, ok := err.(*money.ParseError); ok {
+	var e *money.ParseError
+	if errors.As(err, &e) {
 		return "is not a number: " + e.Kind.String()
 	}
 	return "is not a number"

@@ -143,11 +143,12 @@ func triggered(t order.Type, stop money.Price, side order.Side, q market.Quote, 
 }
 
 func denySelfCross(f *Facts, m *met) Finding {
-	observed, limit, passes, retry := "market", "", "", RetryChanged
+	observed, passes, retry := "market", "", RetryChanged
 	if f.Intent.Type.HasLimit() {
 		observed = cents(f.Intent.LimitPrice)
 	}
 	own := cents(m.price)
+	var limit string
 	switch {
 	case m.market:
 		own, limit, retry = "market", "no own market order on the other side", RetryLater

@@ -24,6 +24,7 @@ func (h *hand) to(t time.Time)       { h.now = t }
 func clockTime(day, hour, min int) time.Time {
 	return time.Date(2026, time.March, day, hour+4, min, 0, 0, time.UTC)
 }
+
 func share(symbol string) order.Instrument {
 	return order.Instrument{Symbol: symbol, Class: order.USEquity, Currency: "USD", Multiplier: qty("1"), Active: true}
 }

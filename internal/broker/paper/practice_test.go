@@ -34,12 +34,15 @@ type blind struct{ quotes *quotes.Paper }
 func (b blind) Instrument(ctx context.Context, symbol string) (order.Instrument, bool, error) {
 	return b.quotes.Instrument(ctx, symbol)
 }
+
 func (b blind) Quote(ctx context.Context, symbol string, now time.Time) (market.Quote, error) {
 	return b.quotes.Quote(ctx, symbol, now)
 }
+
 func (b blind) LastValid(ctx context.Context, symbol string, now, since time.Time) (market.Quote, error) {
 	return b.quotes.LastValid(ctx, symbol, now, since)
 }
+
 func (b blind) PreviousClose(ctx context.Context, symbol string, now time.Time) (market.Quote, error) {
 	return b.quotes.PreviousClose(ctx, symbol, now)
 }

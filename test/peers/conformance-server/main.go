@@ -26,7 +26,9 @@ import (
 	"github.com/broker-rails/broker-rails/internal/store/memory"
 )
 
-func main() {
+func main() { os.Exit(run()) }
+
+func run() int {
 	stateless := flag.Bool("stateless", false, "keep no sessions")
 	addr := flag.String("addr", "127.0.0.1:0", "address to listen on")
 	flag.Parse()
@@ -34,8 +36,9 @@ func main() {
 	defer stop()
 	if err := serve(ctx, *addr, *stateless); err != nil && ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, "conformance-server:", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 func serve(ctx context.Context, addr string, stateless bool) error {
