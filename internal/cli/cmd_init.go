@@ -17,7 +17,6 @@ import (
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/limits"
-	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/store/sqlite"
 )
@@ -200,18 +199,18 @@ func refuseExisting(ctx context.Context, dir, account string) error {
 // will be in force. It fails before anything else is made.
 func (a *app) firstLimits(v *initView) ([]byte, error) {
 	if err := os.MkdirAll(filepath.Dir(v.LimitsFile), 0o700); err != nil {
-		return nil, unreadable(v.LimitsFile, err)
+		return nil, unreadable("limits document", v.LimitsFile, err)
 	}
 	f, err := os.OpenFile(v.LimitsFile, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	switch {
 	case err == nil:
 		_, err = f.Write(limits.Template(v.Account))
 		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-			return nil, unreadable(v.LimitsFile, err)
+			return nil, unreadable("limits document", v.LimitsFile, err)
 		}
 		v.LimitsNew = true
 	case !errors.Is(err, fs.ErrExist):
-		return nil, unreadable(v.LimitsFile, err)
+		return nil, unreadable("limits document", v.LimitsFile, err)
 	}
 	text, err := readLimits(v.LimitsFile)
 	if err != nil {
@@ -231,13 +230,16 @@ func (a *app) firstLimits(v *initView) ([]byte, error) {
 // begin makes folder, ledger and journal, as far as they are not there. The journal
 // comes last: a ledger with a history needs adopting, and no empty journal beside it.
 func begin(ctx context.Context, v *initView, f *initFlags, cash money.Notional) (*deck, error) {
-	d := &deck{dir: v.Data, account: v.Account, calendar: market.XNYS()}
+	calendar, err := readCalendar(v.Data)
+	if err != nil {
+		return nil, err
+	}
+	d := &deck{dir: v.Data, account: v.Account, calendar: calendar}
 	now := clock.NewSystem().Read().Wall
 	start := paper.Start{Seed: f.seed, Cash: cash, Wall: now, Market: clock.PracticeStart()}
 	if f.clock == clockReal {
 		start.Market = now
 	}
-	var err error
 	if d.ledger, err = paper.OpenFile(ctx, ledgerFolder(v.Data, v.Account), start); err != nil {
 		return nil, unreached("the paper ledger of "+v.Account, err)
 	}

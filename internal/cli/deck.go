@@ -74,7 +74,10 @@ func (a *app) openJournal(ctx context.Context, r reach) (*deck, error) {
 	if _, err := os.Stat(filepath.Join(dir, sqlite.FileName)); errors.Is(err, os.ErrNotExist) {
 		return nil, failed("make one with: rails init", "there is no journal in %s", dir)
 	}
-	d := &deck{dir: dir, calendar: market.XNYS()}
+	d := &deck{dir: dir}
+	if d.calendar, err = readCalendar(dir); err != nil {
+		return nil, err
+	}
 	if r == looking {
 		d.store, err = sqlite.OpenReadOnly(ctx, dir)
 	} else {

@@ -11,48 +11,51 @@ import (
 	"github.com/broker-rails/broker-rails/internal/limits"
 )
 
-// readLimits reads the operator's document. A file or folder that others may write is
+// readLimits reads the operator's limits document.
+func readLimits(path string) ([]byte, error) { return readOwned("limits document", path) }
+
+// readOwned reads a file of the operator. A file or folder that others may write is
 // refused: whoever can write it decides what an agent may do.
-func readLimits(path string) ([]byte, error) {
+func readOwned(what, path string) ([]byte, error) {
 	// The name may be a link: what counts is the file that is read, and where it stands.
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, unreadable(what, path, err)
 	}
 	f, err := os.Open(real)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, unreadable(what, path, err)
 	}
 	defer func() { _ = f.Close() }() // read only: nothing can be lost
 	info, err := f.Stat()
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, unreadable(what, path, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &failure{code: exitLimits, what: path + " is not a file", hint: "name the limits document with --limits"}
+		return nil, &failure{code: exitLimits, what: path + " is not a file", hint: "what is read there is one file, the " + what}
 	}
 	folder, err := os.Stat(filepath.Dir(real))
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, unreadable(what, path, err)
 	}
 	if mend := writableByOthers(filepath.Dir(real), folder); mend != "" {
-		return nil, exposed("the folder of the limits document", filepath.Dir(real), mend)
+		return nil, exposed("the folder of the "+what, filepath.Dir(real), mend)
 	}
 	if mend := writableByOthers(real, info); mend != "" {
-		return nil, exposed("the limits document", real, mend)
+		return nil, exposed("the "+what, real, mend)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, limits.DocumentBytesMax+1))
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, unreadable(what, path, err)
 	}
 	return text, nil
 }
 
-func unreadable(path string, err error) error {
-	f := &failure{code: exitLimits, what: "limits document " + path, err: err}
+func unreadable(what, path string, err error) error {
+	f := &failure{code: exitLimits, what: what + " " + path, err: err}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.err, f.what = nil, "there is no limits document at "+path
+		f.err, f.what = nil, "there is no "+what+" at "+path
 		f.hint = "make one with: rails init, or name one with --limits"
 	case errors.Is(err, fs.ErrPermission):
 		f.hint = "run it as the user who owns the file"
