@@ -254,13 +254,9 @@ func (g *Gate) seal(drafts []draft, at time.Time) (*sealed, error) {
 		if l, ok := d.body.(journal.Limits); ok {
 			fingerprint = l.Fingerprint
 		}
-		text, hash, err := journal.Seal(g.cfg.Account, seq, prev, at, fingerprint, d.kind, d.body)
+		e, text, hash, err := journal.SealEntry(g.cfg.Account, seq, prev, at, fingerprint, d.kind, d.body)
 		if err != nil {
 			return nil, fmt.Errorf("entry %s/%d: %w", g.cfg.Account, seq, err)
-		}
-		e, err := journal.Envelope(text)
-		if err != nil {
-			return nil, &UnfoldableError{Err: err}
 		}
 		s.batch.Entries = append(s.batch.Entries, Stored{Account: g.cfg.Account, Seq: seq, Hash: hash, Bytes: text})
 		s.entries, s.hashes = append(s.entries, e), append(s.hashes, hash)

@@ -71,6 +71,20 @@ func Encode(e *Entry) ([]byte, error) {
 
 // EncodeBody returns the canonical bytes of a kind's body.
 func EncodeBody(body any) (jsontext.Value, error) {
+	p := pen{b: make([]byte, 0, bodyBytesUsual)}
+	if p.write(body) {
+		if p.err != nil {
+			return nil, &EntryError{Problem: "body cannot be written", Cause: p.err}
+		}
+		return p.b, nil
+	}
+	return encodeAny(body)
+}
+
+// bodyBytesUsual is room for the body of an ordinary decision.
+const bodyBytesUsual = 1536
+
+func encodeAny(body any) (jsontext.Value, error) {
 	b, err := json.Marshal(body, json.WithMarshalers(marshalers))
 	if err != nil {
 		return nil, &EntryError{Problem: "body cannot be written", Cause: err}
@@ -102,21 +116,31 @@ var (
 // Seal makes the entry that follows prev and returns its bytes and their hash. body is
 // one of this package's body structs, of the kind named.
 func Seal(account string, seq uint64, prev Hash, at time.Time, fingerprint string, kind Kind, body any) ([]byte, Hash, error) {
+	_, b, h, err := SealEntry(account, seq, prev, at, fingerprint, kind, body)
+	return b, h, err
+}
+
+// SealEntry is Seal for a writer that goes on with the entry: it is what Envelope and
+// DecodeBody would read from the bytes. The entry may share memory with the body, which
+// must not be changed any more, and its Body shares memory with nothing.
+func SealEntry(account string, seq uint64, prev Hash, at time.Time, fingerprint string, kind Kind, body any) (Entry, []byte, Hash, error) {
 	if KindOf(body) != kind {
-		return nil, Hash{}, problem("body is not of the kind")
+		return Entry{}, nil, Hash{}, problem("body is not of the kind")
 	}
 	value, err := EncodeBody(body)
 	if err != nil {
-		return nil, Hash{}, err
+		return Entry{}, nil, Hash{}, err
 	}
-	b, err := Encode(&Entry{
+	e := Entry{
 		Account: account, At: At(at), Body: value, Kind: kind, Limits: fingerprint,
 		Prev: prev, Schema: SchemaVersion, Seq: seq,
-	})
-	if err != nil {
-		return nil, Hash{}, err
 	}
-	return b, HashOf(b), nil
+	b, err := Encode(&e)
+	if err != nil {
+		return Entry{}, nil, Hash{}, err
+	}
+	e.decoded = readBack(body)
+	return e, b, HashOf(b), nil
 }
 
 func checkEnvelope(e *Entry) error {
