@@ -90,6 +90,16 @@ type Options struct {
 	Calendar market.Calendar
 	// Progress is called now and then with the count of entries read; nil is fine.
 	Progress func(entries uint64)
+	// Heads are entries that someone else vouches for: a chain that ends before one of
+	// them, or has another entry in its place, is not intact.
+	Heads []Head
+}
+
+// Head is an entry as it was known once, by a printed line or another's copy.
+type Head struct {
+	Account string
+	Seq     uint64
+	Hash    journal.Hash
 }
 
 // ProgressEvery is how many entries pass between two calls of Progress.
@@ -107,6 +117,9 @@ func Verify(ctx context.Context, source Source, o Options) (*Report, error) {
 		v.take(i)
 		return ctx.Err()
 	})
+	if err == nil {
+		v.missed()
+	}
 	for _, c := range v.chains {
 		c.report.Head, c.report.State = c.head, c.state
 		v.report.Accounts = append(v.report.Accounts, c.report)
@@ -145,15 +158,34 @@ type chain struct {
 	head   journal.Hash
 }
 
-func (v *verifier) take(i Item) {
-	c := v.chains[i.Account]
+func (v *verifier) chain(name string) *chain {
+	c := v.chains[name]
 	if c == nil {
-		c = &chain{report: &AccountReport{Account: i.Account, DeniedBy: map[string]int{}}}
-		if i.Account != journal.ControlAccount {
-			c.state = account.New(i.Account)
+		c = &chain{report: &AccountReport{Account: name, DeniedBy: map[string]int{}}}
+		if name != journal.ControlAccount {
+			c.state = account.New(name)
 		}
-		v.chains[i.Account] = c
+		v.chains[name] = c
 	}
+	return c
+}
+
+// missed fails the chains that end before a head that is known of them.
+func (v *verifier) missed() {
+	for _, h := range v.options.Heads {
+		c := v.chain(h.Account)
+		if c.report.Failure == nil && c.report.Entries < h.Seq {
+			c.state = nil
+			c.report.Failure = &Failure{
+				Account: h.Account, Seq: c.report.Entries + 1, Question: Integrity,
+				Want: fmt.Sprintf("a chain to %d %s", h.Seq, h.Hash), Got: fmt.Sprintf("its end after %d", c.report.Entries),
+			}
+		}
+	}
+}
+
+func (v *verifier) take(i Item) {
+	c := v.chain(i.Account)
 	c.report.Entries++
 	if c.report.Failure != nil {
 		return
@@ -186,6 +218,13 @@ func (v *verifier) link(c *chain, i Item) (journal.Entry, *Failure) {
 		}
 	}
 	c.head = journal.HashOf(i.Bytes)
+	for _, h := range v.options.Heads {
+		if h.Account == e.Account && h.Seq == e.Seq && h.Hash != c.head {
+			return e, &Failure{
+				Account: e.Account, Seq: e.Seq, Question: Integrity, Want: h.Hash.String(), Got: c.head.String(),
+			}
+		}
+	}
 	return e, nil
 }
 
@@ -209,7 +248,10 @@ func (v *verifier) fold(c *chain, e *journal.Entry, i Item) *Failure {
 		return foldFailure(e, err)
 	}
 	if err := c.state.ApplyEntry(e, c.head); err != nil {
-		return foldFailure(e, err)
+		if failure == nil || failure.Question == Fold {
+			failure = foldFailure(e, err)
+		}
+		return failure // a verdict that is not ours is the first fault, whatever it does to the fold
 	}
 	if e.Kind == journal.KindLimits {
 		if err := c.loadLimits(); err != nil {

@@ -395,6 +395,7 @@ func Decode(b []byte) (Entry, error) {
 	if !bytes.Equal(again, e.Body) {
 		return Entry{}, &EntryError{Problem: "body", Cause: errNotCanonical}
 	}
+	e.decoded = body
 	return e, nil
 }
 
