@@ -40,6 +40,10 @@ func (s *State) DayAt(now time.Time) Day {
 	return s.Day
 }
 
+// OrdersInAll is the new orders of the trade date, reducing ones too: what
+// max_orders_per_day is compared with.
+func (d *Day) OrdersInAll() int { return d.Orders + d.ExitOrders }
+
 // roll begins a new trade date.
 func (s *State) roll(date market.TradeDate) {
 	left := s.Day.Date

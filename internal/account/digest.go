@@ -11,10 +11,10 @@ const digestDomain = "broker-rails account digest v1\n"
 // Digest is the SHA-256 of everything that a rail can read, in the state's binary form.
 // The windows, the recent orders and the set of ids go in as running sums, so that its
 // cost does not grow with what was counted or remembered. Two folds of one journal have
-// one digest.
+// one digest. It writes into memory that the state keeps, so like Apply it is for one
+// caller at a time.
 func (s *State) Digest() [32]byte {
-	var buf [8192]byte
-	w := wire{b: append(buf[:0], digestDomain...)}
+	w := wire{b: append(s.side.scratch[:0], digestDomain...)}
 	w.header(s)
 	w.b = binary.BigEndian.AppendUint64(w.b, uint64(len(s.Holdings)))
 	for i := range s.Holdings {
@@ -32,6 +32,7 @@ func (s *State) Digest() [32]byte {
 	w.b = binary.BigEndian.AppendUint64(w.b, uint64(len(s.ids.clientOrder)))
 	w.b = binary.BigEndian.AppendUint64(w.b, uint64(len(s.ids.seenOrder)))
 	w.b = append(w.b, s.ids.mixed[:]...)
+	s.side.scratch = w.b
 	return sha256.Sum256(w.b)
 }
 

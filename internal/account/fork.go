@@ -44,7 +44,7 @@ func (s *State) fork() *State {
 		h.Orders = append(h.Orders, &copied)
 	}
 	for _, win := range f.windows() {
-		win.items = slices.Clone(win.items)
+		win.borrow()
 	}
 	// Twins are the many: they are shared, since a fork only appends behind them and
 	// forgets none (pruneTwins).

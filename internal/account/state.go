@@ -64,6 +64,7 @@ type sidecar struct {
 	calendar market.Calendar
 	behind   *sidecar // of the state that this is a fork of; its ended orders are only read
 	twins    uint64   // sum of the mixes of Recent, for the digest
+	scratch  []byte   // room for Digest to write in; says nothing
 }
 
 type symbolProfit struct {

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"slices"
 	"sort"
 	"time"
 
@@ -15,6 +16,9 @@ type Window struct {
 	head  int
 	base  totals // of everything that has left
 	mixed uint64 // sum of the live items' mixes, for the digest
+	// borrowed: the items are another window's, which stands still. What is appended
+	// behind them it does not see; before anything else is changed they are copied.
+	borrowed bool
 }
 
 // item is one instant. Its totals run from the first item ever, itself included, so
@@ -105,6 +109,7 @@ func (win *Window) add(ns int64, count int, sum money.Notional, max int) {
 	it := item{at: ns, totals: totals{count: last.count + uint64(count), sum: next}}
 	n := len(win.items)
 	if n > win.head && win.items[n-1].at == ns {
+		win.own()
 		before := win.totalsBefore(n - 1)
 		win.mixed -= mixItem(&win.items[n-1], before)
 		win.items[n-1] = it
@@ -118,7 +123,18 @@ func (win *Window) add(ns int64, count int, sum money.Notional, max int) {
 	}
 }
 
+// borrow makes the window share its items with the one that it was copied from.
+func (win *Window) borrow() { win.borrowed = true }
+
+// own makes the items the window's own, to be changed in place.
+func (win *Window) own() {
+	if win.borrowed {
+		win.items, win.borrowed = slices.Clone(win.items), false
+	}
+}
+
 func (win *Window) rebase() {
+	win.own()
 	for i := win.head; i < len(win.items); i++ {
 		win.items[i].sum, _ = win.items[i].sum.Sub(win.base.sum)
 	}
@@ -141,7 +157,7 @@ func (win *Window) drop(to int) {
 		win.base = win.items[win.head].totals
 	}
 	const compactFrom = 64
-	if win.head >= compactFrom && win.head*2 >= len(win.items) {
+	if !win.borrowed && win.head >= compactFrom && win.head*2 >= len(win.items) {
 		n := copy(win.items, win.items[win.head:])
 		win.items, win.head = win.items[:n], 0
 	}

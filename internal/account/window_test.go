@@ -37,6 +37,16 @@ func TestWindowAgreesWithAList(t *testing.T) {
 			} else if total, ok := sumSince(now-keep, now, list, func(e entry) (int64, money.Notional) { return e.at, e.sum }).Add(e.sum); ok {
 				r.Fatalf("refused, but the sum is %s", total)
 			}
+			// What happens to a window that borrowed the items does not happen to this one.
+			if rapid.Bool().Draw(r, "borrow") {
+				other := win
+				other.borrow()
+				other.prune(now - keep/2)
+				other.add(now, 7, money.NotionalFromInt(1), 1)
+				other.add(now+1, 7, money.NotionalFromInt(1), 1)
+				other.add(now+1, 7, money.NotionalFromInt(1), 1)
+				other.rebase()
+			}
 			// Only the newest instants are kept; those of one instant are one item.
 			var instants []int64
 			for _, e := range list {
