@@ -354,13 +354,19 @@ func TestUnreadableSource(t *testing.T) {
 	}
 }
 
-// large is a journal of so many orders, most of them denied.
-func large(t testing.TB, orders int) []audit.Item {
+// large is a journal of so many calls: every nth is an order, most of them denied, and the
+// others are no orders at all.
+func large(t testing.TB, calls, nth int) []audit.Item {
 	t.Helper()
 	d := newDesk(t, `
 position: {max_open_orders: off, max_position_qty: off, max_gross_exposure: off}
 session: {require_market_open: false, max_orders_per_day: 50, denial_storm: off, duplicate_window: off}`)
-	for n := range orders {
+	for n := range calls {
+		if n%nth != 0 {
+			d.clock.Advance(time.Second)
+			d.must(d.gate.Refuse(t.Context(), journal.Refusal{Code: "unknown_tool", Count: 1, Denial: true, Door: "test", Message: true}))
+			continue
+		}
 		quantity := "5000"
 		if n%100 == 0 {
 			quantity = "1"
@@ -376,7 +382,7 @@ func TestMemoryIsFlat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes a large journal")
 	}
-	items := large(t, 30_000)
+	items := large(t, 30_000, 10)
 	var held []uint64
 	look := func(uint64) {
 		var m runtime.MemStats
@@ -396,7 +402,7 @@ func TestMemoryIsFlat(t *testing.T) {
 }
 
 func BenchmarkVerify(b *testing.B) {
-	items := large(b, 5_000)
+	items := large(b, 5_000, 1)
 	calendar := market.XNYS()
 	b.ReportAllocs()
 	b.ResetTimer()
