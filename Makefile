@@ -24,7 +24,7 @@ check: fmt vet lint cross arch generated ## what can be said without running the
 
 .PHONY: fmt vet generated
 fmt:
-	@test -z "$$(gofmt -l cmd internal)" || { echo "not formatted:"; gofmt -l cmd internal; exit 1; }
+	@test -z "$$(gofmt -l cmd internal test)" || { echo "not formatted:"; gofmt -l cmd internal test; exit 1; }
 
 vet:
 	@$(GO) vet ./...
