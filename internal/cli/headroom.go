@@ -33,7 +33,7 @@ func uses(v *gate.View) []useView {
 		countUse("max_orders_per_minute", "1m", st.Rate.Count(v.Now, journal.BucketOpen), s.MaxOrdersPerMinute),
 		amountUse("max_notional_per_minute", "1m", st.Turnover.Sum(v.Now, account.MinuteWindow), s.MaxNotionalPerMinute),
 		countUse("max_messages_per_minute", "1m", st.Messages.Count(v.Now, journal.BucketOpen), s.MaxMessagesPerMinute),
-		countUse("max_orders_per_day", "day", day.Orders, s.MaxOrdersPerDay),
+		countUse("max_orders_per_day", "day", day.OrdersInAll(), s.MaxOrdersPerDay),
 		amountUse("max_notional_per_day", "day", day.Notional, s.MaxNotionalPerDay),
 	}
 	storm, cycles := s.DenialStorm, s.RepeatedExecution

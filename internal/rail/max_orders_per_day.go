@@ -40,7 +40,7 @@ func maxOrdersPerDay(f *Facts) Finding {
 	if !ok {
 		return fault(MaxOrdersPerDay, "a trade date")
 	}
-	count := day.Orders + day.ExitOrders
+	count := day.OrdersInAll()
 	if count < limit.Value {
 		return pass(MaxOrdersPerDay)
 	}

@@ -52,7 +52,7 @@ func (out *State) take(v *gate.View, dust money.Notional) {
 	if day.HasOpen {
 		out.EquityAtOpen = day.EquityAtOpen.String()
 	}
-	out.OrdersToday, out.ExitOrdersToday, out.LossLatched = day.Orders+day.ExitOrders, day.ExitOrders, day.LossLatched
+	out.OrdersToday, out.ExitOrdersToday, out.LossLatched = day.OrdersInAll(), day.ExitOrders, day.LossLatched
 	out.InDoubt, out.OpenOrders, out.Mode = s.InDoubtCount(v.Now), s.OpenOrders(), modeWord(v.Mode)
 	var reserved money.Quantity
 	for i := range s.Holdings {

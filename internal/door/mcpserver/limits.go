@@ -52,13 +52,13 @@ func (s *Server) getLimits(ctx context.Context, _ normalize.Query) (any, error) 
 const minute = time.Minute
 
 func windowsOf(v *gate.View) []windowShown {
-	st, doc, now, day := v.State, v.Limits, v.Now, today(v)
+	st, doc, now, day := v.State, v.Limits, v.Now, v.State.DayAt(v.Now)
 	open := st.OpenOrders()
 	return []windowShown{
 		counted("max_orders_per_minute", doc.Session.MaxOrdersPerMinute, st.Rate.Count(now, account.BucketOpen)),
 		summed("max_notional_per_minute", doc.Session.MaxNotionalPerMinute, st.Turnover.Sum(now, minute)),
 		counted("max_messages_per_minute", doc.Session.MaxMessagesPerMinute, st.Messages.Count(now, account.BucketOpen)),
-		counted("max_orders_per_day", doc.Session.MaxOrdersPerDay, day.Orders),
+		counted("max_orders_per_day", doc.Session.MaxOrdersPerDay, day.OrdersInAll()),
 		summed("max_notional_per_day", doc.Session.MaxNotionalPerDay, day.Notional),
 		counted("max_open_orders", doc.Position.MaxOpenOrders, open),
 		counted("order_in_doubt", doc.Position.MaxInDoubt, st.InDoubtCount(now)),

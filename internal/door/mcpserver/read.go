@@ -8,7 +8,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/broker-rails/broker-rails/internal/account"
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/market"
@@ -166,22 +165,13 @@ func (s *Server) getAccount(ctx context.Context, _ normalize.Query) (any, error)
 		out.Account, out.Currency, out.Mode, out.Now = st.Account, st.Currency, v.Mode.String(), instant(v.Now)
 		out.TradeDate, out.Session, out.Cash = session.TradeDate.String(), session.Kind.String(), st.Cash.String()
 		out.OpenOrders, out.InDoubt = st.OpenOrders(), st.InDoubtCount(v.Now)
-		day := today(&v)
+		day := st.DayAt(v.Now)
 		out.Realized = day.Realized.String()
 		if day.HasOpen {
 			out.EquityAtOpen = day.EquityAtOpen.String()
 		}
 	})
 	return out, err
-}
-
-// today returns the figures of the trade date that now lies in: zero ones when the
-// account's newest are of another.
-func today(v *gate.View) account.Day {
-	if v.State.Day.Date == market.Session(v.Now, v.Calendar).TradeDate {
-		return v.State.Day
-	}
-	return account.Day{}
 }
 
 type headlinesShown struct {

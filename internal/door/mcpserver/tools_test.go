@@ -11,7 +11,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/normalize"
+	"github.com/broker-rails/broker-rails/internal/rail"
 )
 
 // inMemory connects the SDK's own client.
@@ -145,5 +147,37 @@ func TestNoOtherDoorToABroker(t *testing.T) {
 	}
 	if looked < 5 {
 		t.Fatalf("%d files", looked)
+	}
+}
+
+// TestShownUseIsWhatTheRailsCompare: an agent that counts on its headroom is not denied
+// by a figure that it was not shown. Exits count in the day's orders.
+func TestShownUseIsWhatTheRailsCompare(t *testing.T) {
+	d := newDesk(t)
+	session := d.inMemory()
+	place := func(side, price string) {
+		t.Helper()
+		r, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "place_order", Arguments: json.RawMessage(
+			`{"symbol":"AAPL","side":"` + side + `","order_type":"limit","quantity":"10","limit_price":"` + price + `","time_in_force":"day"}`)})
+		check(t, err)
+		if r.IsError {
+			t.Fatal(r.Content[0].(*mcp.TextContent).Text)
+		}
+	}
+	place("buy", "200.10")
+	place("sell", "199.90")
+	var used string
+	check(t, d.gate.View(t.Context(), func(v gate.View) {
+		for _, w := range windowsOf(&v) {
+			if w.Rail == string(rail.MaxOrdersPerDay) {
+				used = w.Used
+			}
+		}
+		if day := v.State.DayAt(v.Now); day.Orders != 1 || day.ExitOrders != 1 {
+			t.Errorf("the fold counts %d and %d", day.Orders, day.ExitOrders)
+		}
+	}))
+	if used != "2" {
+		t.Errorf("shown as used: %q, want 2", used)
 	}
 }
