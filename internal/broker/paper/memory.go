@@ -15,6 +15,7 @@ func InMemory(start Start) *Ledger {
 	start = start.cleaned()
 	m := &memory{
 		byBroker: map[string]int64{}, byClient: map[string]int64{}, executed: map[string]bool{},
+		sent: map[string][]int{},
 	}
 	m.row = meta{start: start, cash: start.Cash, evaluated: start.Market.Unix()}
 	return &Ledger{store: m, start: start}
@@ -39,6 +40,7 @@ type memory struct {
 	held     []journal.Position
 	stream   []gate.Event
 	log      []Message
+	sent     map[string][]int // places in log, by client order id
 	faults   []queued
 }
 
@@ -90,6 +92,10 @@ func (m *memory) keep(k *book) {
 	m.done = append(m.done, k.changed.executions...)
 	m.held = slices.DeleteFunc(k.held, func(p journal.Position) bool { return p.Quantity.IsZero() })
 	m.stream = append(m.stream, k.changed.events...)
+	for i := range k.changed.messages {
+		id := k.changed.messages[i].ClientOrderID
+		m.sent[id] = append(m.sent[id], len(m.log)+i)
+	}
 	m.log = append(m.log, k.changed.messages...)
 	m.faults = slices.DeleteFunc(append(k.faults, k.changed.queued...), func(q queued) bool {
 		return slices.Contains(k.changed.spent, q.N)
@@ -160,10 +166,8 @@ func (u unlocked) messages(clientOrderID string) ([]Message, error) {
 		return slices.Clone(u.m.log), nil
 	}
 	var out []Message
-	for _, m := range u.m.log {
-		if m.ClientOrderID == clientOrderID {
-			out = append(out, m)
-		}
+	for _, i := range u.m.sent[clientOrderID] {
+		out = append(out, u.m.log[i])
 	}
 	return out, nil
 }
