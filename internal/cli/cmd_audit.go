@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -66,21 +67,49 @@ const (
 )
 
 func (a *app) auditVerifyCommand() *cobra.Command {
-	return &cobra.Command{
+	var known []string
+	c := &cobra.Command{
 		Use: "audit-verify", Short: "Verify every entry, rebuild every account, and judge every order again", Args: none,
 		Long: "Answers three questions with counts: is every entry intact and in order; does the fold\n" +
-			"give the account that the broker shows; does every recorded verdict come out again.",
-		RunE: func(c *cobra.Command, _ []string) error { return a.auditVerify(c.Context()) },
+			"give the account that the broker shows; does every recorded verdict come out again.\n" +
+			"A journal whose end was cut off is intact as far as it goes: a head that was written\n" +
+			"down before, as status --json shows it, tells that it went further.",
+		RunE: func(c *cobra.Command, _ []string) error { return a.auditVerify(c.Context(), known) },
 	}
+	c.Flags().StringArrayVar(&known, "head", nil, "ACCOUNT/SEQ=HASH: an entry that the journal must hold")
+	return c
 }
 
-func (a *app) auditVerify(ctx context.Context) error {
+// headFrom reads ACCOUNT/SEQ=HASH.
+func headFrom(text string) (h audit.Head, err error) {
+	name, rest, _ := strings.Cut(text, "/")
+	seq, hash, _ := strings.Cut(rest, "=")
+	h.Account = name
+	h.Seq, err = strconv.ParseUint(seq, 10, 64)
+	if err == nil {
+		err = h.Hash.UnmarshalText([]byte(hash))
+	}
+	if err != nil || h.Seq == 0 || !journal.ValidAccount(name) {
+		return h, usage("write it as paper/12=, and the 64 hex digits of the entry's hash", "--head %q is not an entry", text)
+	}
+	return h, nil
+}
+
+func (a *app) auditVerify(ctx context.Context, known []string) error {
+	var heads []audit.Head
+	for _, text := range known {
+		h, err := headFrom(text)
+		if err != nil {
+			return err
+		}
+		heads = append(heads, h)
+	}
 	d, err := a.openJournal(ctx, looking)
 	if err != nil {
 		return err
 	}
 	bar := a.progress()
-	report, err := audit.Verify(ctx, d.entries, audit.Options{Calendar: d.calendar, Progress: bar.count})
+	report, err := audit.Verify(ctx, d.entries, audit.Options{Calendar: d.calendar, Progress: bar.count, Heads: heads})
 	bar.end()
 	if err = errors.Join(err, d.Close(ctx)); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/broker-rails/broker-rails/internal/broker/paper"
+	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/store/sqlite"
 )
 
@@ -326,4 +327,29 @@ func TestOlderJournalDoesNotTrade(t *testing.T) {
 	h.trade(1)
 	h.wantSent(6)
 	h.must(0, "audit-verify")
+}
+
+// A journal whose end was cut off, the ledger's too, is sound as far as it goes: a head
+// that was written down tells.
+func TestCutEndIsToldByAHead(t *testing.T) {
+	t.Parallel()
+	h := traded(t, 2)
+	old := h.files()
+	h.trade(1)
+	var last gate.Stored
+	store, err := sqlite.OpenReadOnly(t.Context(), h.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = store.Read(t.Context(), "paper", 0, func(s gate.Stored) error { last = s; return nil })
+	if err := errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	head := fmt.Sprintf("paper/%d=%s", last.Seq, last.Hash)
+	h.must(0, "audit-verify", "--head", head)
+	h.must(6, "audit-verify", "--head", fmt.Sprintf("paper/%d=%s", last.Seq-1, last.Hash))
+	h.must(2, "audit-verify", "--head", "paper/1=00")
+	h.restore(old)
+	h.must(0, "audit-verify")
+	h.must(6, "audit-verify", "--head", head)
 }
