@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/broker-rails/broker-rails/internal/broker/paper"
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/limits"
@@ -18,13 +19,20 @@ import (
 
 // noWindows lets a benchmark decide as often as it likes.
 const noWindows = `
-session: {max_orders_per_minute: off, max_notional_per_minute: off, max_messages_per_minute: off, duplicate_window: off, denial_storm: off, max_orders_per_day: off}
+session: {max_orders_per_minute: off, max_notional_per_minute: off, max_messages_per_minute: off, duplicate_window: off, denial_storm: off, max_orders_per_day: off, repeated_execution: off}
 `
 
 // deskOn is a desk whose account's journal is kept in another store.
 func deskOn(b *testing.B, store gate.Store, name string) *desk {
 	b.Helper()
 	d := newDesk(b, "")
+	d.into(b, store, name)
+	return d
+}
+
+// into opens the desk anew on an account of another store.
+func (d *desk) into(b *testing.B, store gate.Store, name string) {
+	b.Helper()
 	d.cfg.Account, d.cfg.Store, d.store = name, store, store
 	must(b, gate.Create(b.Context(), d.cfg, journal.Genesis{Broker: "paper", Cash: d.cash(), Currency: "USD", Who: "operator"}))
 	d.open()
@@ -35,7 +43,6 @@ func deskOn(b *testing.B, store gate.Store, name string) *desk {
 	_, err = d.gate.LoadLimits(b.Context(), "limits", doc.Canonical, "operator")
 	must(b, err)
 	must(b, d.gate.Tick(b.Context()))
-	return d
 }
 
 func quantile(all []time.Duration, q float64) time.Duration {
@@ -116,6 +123,27 @@ func BenchmarkDecisionInMemory(b *testing.B) {
 	for b.Loop() {
 		if j := d.gate.Decide(b.Context(), call); j.ID == "" {
 			b.Fatal(j.Fault)
+		}
+	}
+}
+
+// BenchmarkOrderInMemory is a whole order, decided, sent to the paper broker, filled and
+// settled, without a disk: of a buy and a sell in turn.
+func BenchmarkOrderInMemory(b *testing.B) {
+	d := newDesk(b, "")
+	var err error
+	d.paper, err = paper.OpenMemory(paper.Start{Cash: paper.StartingCash(), Wall: start(), Market: start()},
+		paper.Options{Clock: d.clock, Quotes: d.quotes, Calendar: d.cfg.Calendar})
+	must(b, err)
+	d.broker = d.paper
+	d.cfg.Broker = d.paper
+	d.into(b, memory.New(), "bench")
+	sides := []string{limitOrder("AAPL", "buy", "1", "200.02"), limitOrder("AAPL", "sell", "1", "199.98")}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		j, out := d.do("place_order", sides[i%2])
+		if out.Result != journal.ResultAccepted || out.Status != "filled" {
+			b.Fatal(i, j.Decision.Refusing(), j.Decision.Faults(), out)
 		}
 	}
 }
