@@ -69,14 +69,16 @@ func (st *step) book(x *execution) (booking, error) {
 	gain := money.Notional{}
 	if held.IsZero() || held.Sign() == signed.Sign() {
 		b.cost, ok = averageCost(held.Abs(), cost, x.quantity, x.price, rounding)
-		b.openInCycle = inCycle || held.IsZero() && x.ours
+		b.openInCycle = inCycle || x.ours
 	} else {
 		closed := money.MinQuantity(held.Abs(), x.quantity)
 		gain, ok = realized(held.Sign(), cost, x.price, closed, multiplier)
-		b.cost, b.openInCycle = cost, inCycle
+		// The first closing after an opening is a cycle, whatever it leaves: a share kept back
+		// must not hide the loop.
+		b.cycleClosed = inCycle && x.ours
+		b.cost, b.openInCycle = cost, inCycle && !x.ours
 		if position.Sign() != held.Sign() {
-			// Flat, or through zero: a cycle ends here, and what is beyond zero begins one.
-			b.cycleClosed = inCycle && x.ours
+			// Flat, or through zero: what is beyond zero begins a cycle.
 			b.openInCycle = x.ours && !position.IsZero()
 			b.cost = money.Price{}
 			if !position.IsZero() {

@@ -324,10 +324,11 @@ func (m *model) execute(at time.Time, symbol string, buy bool, quantity, price, 
 			each.Neg(each)
 		}
 		gain = add(gain, round9(mul(each, closed), false))
+		if h.cycle && ours {
+			m.cycles = append(m.cycles, at)
+			h.cycle = false
+		}
 		if closed.Cmp(size) == 0 {
-			if h.cycle && ours {
-				m.cycles = append(m.cycles, at)
-			}
 			h.cycle, h.cost = false, zero()
 		}
 		part := closed
@@ -337,8 +338,9 @@ func (m *model) execute(at time.Time, symbol string, buy bool, quantity, price, 
 		h.position, signed, quantity = add(h.position, part), sub(signed, part), sub(quantity, closed)
 	}
 	if signed.Sign() != 0 {
+		h.cycle = h.cycle || ours
 		if h.position.Sign() == 0 {
-			h.cost, h.cycle = price, ours
+			h.cost = price
 		} else {
 			size := new(big.Rat).Abs(h.position)
 			total := add(round9(mul(h.cost, size), buy), round9(mul(price, quantity), buy))

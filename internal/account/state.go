@@ -96,7 +96,7 @@ type Holding struct {
 	OpenBuy  money.Quantity
 	OpenSell money.Quantity
 	Orders   []*Order // open orders of this instrument, in the order of State.Orders
-	// OpenedInCycle is set while a position that started flat is open.
+	// OpenedInCycle is set from an own opening to the own closing after it.
 	OpenedInCycle bool
 }
 

@@ -488,3 +488,18 @@ func TestTheEndOfAnOrderReplacedInTwoStepsKeepsTheNewOne(t *testing.T) {
 		t.Errorf("order %+v", o)
 	}
 }
+
+// A loop that keeps a share back never goes flat, and is a loop all the same. An exit in
+// parts is one cycle.
+func TestALoopThatNeverGoesFlatIsCounted(t *testing.T) {
+	c := begin(t)
+	c.fill(c.working(order.Buy, "AAPL", "10", "10"), "10", "10")
+	for i := range 3 {
+		c.fill(c.working(order.Sell, "AAPL", "5", "10"), "5", "10")
+		c.fill(c.working(order.Sell, "AAPL", "4", "10"), "4", "10")
+		if n := c.s.Cycles.Count(c.now, time.Hour); n != i+1 {
+			t.Errorf("%d cycles after %d", n, i+1)
+		}
+		c.fill(c.working(order.Buy, "AAPL", "9", "10"), "9", "10")
+	}
+}

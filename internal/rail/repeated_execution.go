@@ -4,7 +4,7 @@ import "strconv"
 
 func repeatedExecutionRail() Rail {
 	return Rail{
-		ID: RepeatedExecution, Family: "session", Keys: []string{"session.repeated_execution"},
+		ID: RepeatedExecution, Family: familySession, Keys: []string{"session.repeated_execution"},
 		Exempt: ExemptAll, Check: repeatedExecution,
 		Effect: EffectReduceOnly, Trips: repeatedExecutionTrips,
 	}
@@ -14,8 +14,10 @@ func repeatedExecutionRail() Rail {
 // opened and closed again within the window without an operator.
 //
 // A loop that trades to and fro loses the spread each time, and each of its orders is
-// within every other limit. A cycle is in the window (now-W, now] by its close. N-1
-// passes, N trips. An operator who sets a mode clears the count. Reducing orders pass.
+// within every other limit. A cycle is an own opening and the first own closing after
+// it, also where some of the position is kept; it is in the window (now-W, now] by that
+// closing. N-1 passes, N trips. An operator who sets a mode clears the count. Reducing
+// orders pass.
 //
 // Source: RTS 6 art. 15(3) (repeated automated execution throttle, re-enabled by a
 // designated person); FIA 2024 repeated automated execution limit.
