@@ -4,7 +4,7 @@ import "github.com/broker-rails/broker-rails/internal/money"
 
 func accountUnreconciledRail() Rail {
 	return Rail{
-		ID: AccountUnreconciled, Family: "position",
+		ID: AccountUnreconciled, Family: familyPosition,
 		Exempt: ExemptOwn, Check: accountUnreconciled,
 	}
 }

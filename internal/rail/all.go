@@ -9,30 +9,32 @@ const Count = 50
 const (
 	familyInstrument = "instrument"
 	familySize       = "size"
+	familyPosition   = "position"
 	familyCollar     = "collar"
+	familySession    = "session"
 )
 
 // All returns every rail in the fixed order in which findings are kept. It builds the
 // table on each call, for documentation, tests and effects: decisions come from Run.
 func All() [Count]Rail {
 	return [Count]Rail{
-		{ID: InstrumentUnknown, Family: familyInstrument, Check: instrumentUnknown},
-		{ID: InstrumentHalted, Family: familyInstrument, Check: instrumentHalted},
-		{ID: SymbolNotAllowed, Family: familyInstrument, Keys: []string{"instrument.symbols"}, Exempt: ExemptAll, Check: symbolNotAllowed},
-		{ID: SymbolRestricted, Family: familyInstrument, Keys: []string{"instrument.restricted_symbols"}, Check: symbolRestricted},
-		{ID: AssetClassNotAllowed, Family: familyInstrument, Keys: []string{"instrument.asset_classes"}, Check: assetClassNotAllowed},
-		{ID: SideNotAllowed, Family: familyInstrument, Keys: []string{"instrument.sides"}, Check: sideNotAllowed},
-		{ID: OrderTypeNotAllowed, Family: familyInstrument, Keys: []string{"instrument.order_types"}, Check: orderTypeNotAllowed},
-		{ID: TimeInForceNotAllowed, Family: familyInstrument, Keys: []string{"instrument.times_in_force"}, Check: timeInForceNotAllowed},
-		{ID: ExtendedHoursNotAllowed, Family: familyInstrument, Keys: []string{"instrument.allow_extended_hours"}, Check: extendedHoursNotAllowed},
-		{ID: FractionalNotAllowed, Family: familyInstrument, Keys: []string{"instrument.allow_fractional"}, Exempt: ExemptOwn, Check: fractionalNotAllowed},
-		{ID: ShortNotAllowed, Family: familyInstrument, Keys: []string{"instrument.allow_short"}, Check: shortNotAllowed},
+		instrumentUnknownRail(),
+		instrumentHaltedRail(),
+		symbolNotAllowedRail(),
+		symbolRestrictedRail(),
+		assetClassNotAllowedRail(),
+		sideNotAllowedRail(),
+		orderTypeNotAllowedRail(),
+		timeInForceNotAllowedRail(),
+		extendedHoursNotAllowedRail(),
+		fractionalNotAllowedRail(),
+		shortNotAllowedRail(),
 
-		{ID: MaxOrderQty, Family: familySize, Keys: []string{"size.max_order_qty"}, Check: maxOrderQty},
-		{ID: MaxOrderNotional, Family: familySize, Keys: []string{"size.max_order_notional"}, Exempt: ExemptOwn, Check: maxOrderNotional},
-		{ID: MinOrderNotional, Family: familySize, Keys: []string{"size.min_order_notional"}, Exempt: ExemptOwn, Check: minOrderNotional},
-		{ID: MaxOrderPctOfEquity, Family: familySize, Keys: []string{"size.max_order_pct_of_equity"}, Exempt: ExemptAll, Check: maxOrderPctOfEquity},
-		{ID: QuantityStep, Family: familySize, Keys: []string{"size.quantity_step"}, Exempt: ExemptOwn, Check: quantityStep},
+		maxOrderQtyRail(),
+		maxOrderNotionalRail(),
+		minOrderNotionalRail(),
+		maxOrderPctOfEquityRail(),
+		quantityStepRail(),
 
 		maxPositionQtyRail(),
 		maxPositionNotionalRail(),
@@ -46,14 +48,14 @@ func All() [Count]Rail {
 		orderInDoubtRail(),
 		accountUnreconciledRail(),
 
-		{ID: LimitPriceCollar, Family: familyCollar, Keys: []string{"collar.limit_price_collar", "collar.exit_price_collar"}, Exempt: ExemptOwn, Check: limitPriceCollar},
-		{ID: PassivePriceCollar, Family: familyCollar, Keys: []string{"collar.passive_price_collar"}, Check: passivePriceCollar},
-		{ID: MarketOrderGuard, Family: familyCollar, Keys: []string{"collar.market_order_spread"}, Exempt: ExemptOwn, Check: marketOrderGuard},
-		{ID: QuoteStale, Family: familyCollar, Keys: []string{"collar.max_quote_age"}, Exempt: ExemptAll, Check: quoteStale},
-		{ID: QuoteInvalid, Family: familyCollar, Exempt: ExemptAll, Check: quoteInvalid},
-		{ID: SpreadTooWide, Family: familyCollar, Keys: []string{"collar.max_spread"}, Exempt: ExemptAll, Check: spreadTooWide},
-		{ID: PriceStep, Family: familyCollar, Keys: []string{"collar.price_step"}, Check: priceStep},
-		{ID: StopPriceSide, Family: familyCollar, Keys: []string{"collar.stop_price_side"}, Check: stopPriceSide},
+		limitPriceCollarRail(),
+		passivePriceCollarRail(),
+		marketOrderGuardRail(),
+		quoteStaleRail(),
+		quoteInvalidRail(),
+		spreadTooWideRail(),
+		priceStepRail(),
+		stopPriceSideRail(),
 
 		maxOrdersPerMinuteRail(),
 		maxNotionalPerMinuteRail(),
@@ -73,8 +75,8 @@ func All() [Count]Rail {
 	}
 }
 
-// Run asks every rail, in the order of All, into out. The calls stand here one by one, and not in
-// a loop over All, so that the facts need not leave the caller's stack.
+// Run asks every rail, in the order of All, into out. The calls stand here one by one,
+// and not in a loop over All, so that the facts need not leave the caller's stack.
 func Run(f *Facts, out *[Count]Finding) {
 	f.complete = f.lacks() == ""
 	out[0] = instrumentUnknown(f)

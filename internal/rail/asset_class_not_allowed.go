@@ -2,6 +2,13 @@ package rail
 
 import "slices"
 
+func assetClassNotAllowedRail() Rail {
+	return Rail{
+		ID: AssetClassNotAllowed, Family: familyInstrument, Keys: []string{"instrument.asset_classes"},
+		Exempt: ExemptNone, Check: assetClassNotAllowed,
+	}
+}
+
 // assetClassNotAllowed denies an order whose instrument is of a class that the operator
 // did not list.
 //

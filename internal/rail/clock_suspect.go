@@ -1,7 +1,7 @@
 package rail
 
 func clockSuspectRail() Rail {
-	return Rail{ID: ClockSuspect, Family: "session", Exempt: ExemptAll, Check: clockSuspect}
+	return Rail{ID: ClockSuspect, Family: familySession, Exempt: ExemptAll, Check: clockSuspect}
 }
 
 // clockSuspect denies new risk while the process cannot trust its clock.

@@ -4,7 +4,7 @@ import "strconv"
 
 func denialStormRail() Rail {
 	return Rail{
-		ID: DenialStorm, Family: "session", Keys: []string{"session.denial_storm"},
+		ID: DenialStorm, Family: familySession, Keys: []string{"session.denial_storm"},
 		Exempt: ExemptAll, Check: denialStorm,
 		Effect: EffectReduceOnly, Trips: denialStormTrips,
 	}

@@ -3,7 +3,7 @@ package rail
 import "github.com/broker-rails/broker-rails/internal/account"
 
 func duplicateClientOrderIDRail() Rail {
-	return Rail{ID: DuplicateClientOrderID, Family: "session", Exempt: ExemptNone, Check: duplicateClientOrderID}
+	return Rail{ID: DuplicateClientOrderID, Family: familySession, Exempt: ExemptNone, Check: duplicateClientOrderID}
 }
 
 // duplicateClientOrderID denies an order under a client order id that an allowed

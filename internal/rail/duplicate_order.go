@@ -12,7 +12,7 @@ const duplicateExitWindow = 2 * time.Second
 
 func duplicateOrderRail() Rail {
 	return Rail{
-		ID: DuplicateOrder, Family: "session", Keys: []string{"session.duplicate_window"},
+		ID: DuplicateOrder, Family: familySession, Keys: []string{"session.duplicate_window"},
 		Exempt: ExemptOwn, Check: duplicateOrder,
 	}
 }

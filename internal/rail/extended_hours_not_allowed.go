@@ -5,6 +5,13 @@ import (
 	"github.com/broker-rails/broker-rails/internal/order"
 )
 
+func extendedHoursNotAllowedRail() Rail {
+	return Rail{
+		ID: ExtendedHoursNotAllowed, Family: familyInstrument, Keys: []string{"instrument.allow_extended_hours"},
+		Exempt: ExemptNone, Check: extendedHoursNotAllowed,
+	}
+}
+
 // extendedHoursNotAllowed denies an order outside the regular session unless the
 // operator gave leave, the order asks for it with extended_hours, and it is a limit
 // order, day or gtc.

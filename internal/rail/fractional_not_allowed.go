@@ -2,6 +2,13 @@ package rail
 
 import "github.com/broker-rails/broker-rails/internal/money"
 
+func fractionalNotAllowedRail() Rail {
+	return Rail{
+		ID: FractionalNotAllowed, Family: familyInstrument, Keys: []string{"instrument.allow_fractional"},
+		Exempt: ExemptOwn, Check: fractionalNotAllowed,
+	}
+}
+
 // fractionalNotAllowed denies a quantity that is not whole, without the operator's
 // leave.
 //

@@ -1,5 +1,12 @@
 package rail
 
+func instrumentHaltedRail() Rail {
+	return Rail{
+		ID: InstrumentHalted, Family: familyInstrument,
+		Exempt: ExemptNone, Check: instrumentHalted,
+	}
+}
+
 // instrumentHalted denies an order in an instrument that its exchange has halted or
 // paused.
 //

@@ -1,5 +1,12 @@
 package rail
 
+func instrumentUnknownRail() Rail {
+	return Rail{
+		ID: InstrumentUnknown, Family: familyInstrument,
+		Exempt: ExemptNone, Check: instrumentUnknown,
+	}
+}
+
 // instrumentUnknown denies an order whose symbol is not exactly one active instrument,
 // in the document's currency and with a multiplier.
 //

@@ -4,7 +4,7 @@ import "github.com/broker-rails/broker-rails/internal/order"
 
 func insufficientBuyingPowerRail() Rail {
 	return Rail{
-		ID: InsufficientBuyingPower, Family: "position", Keys: []string{"position.require_buying_power"},
+		ID: InsufficientBuyingPower, Family: familyPosition, Keys: []string{"position.require_buying_power"},
 		Exempt: ExemptAll, Check: insufficientBuyingPower,
 	}
 }

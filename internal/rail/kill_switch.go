@@ -3,7 +3,7 @@ package rail
 import "github.com/broker-rails/broker-rails/internal/account"
 
 func killSwitchRail() Rail {
-	return Rail{ID: KillSwitch, Family: "session", Exempt: ExemptOwn, Check: killSwitch}
+	return Rail{ID: KillSwitch, Family: familySession, Exempt: ExemptOwn, Check: killSwitch}
 }
 
 // killSwitch denies every order while the mode is halted, and all but reducing ones

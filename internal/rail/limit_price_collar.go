@@ -6,6 +6,13 @@ import (
 	"github.com/broker-rails/broker-rails/internal/order"
 )
 
+func limitPriceCollarRail() Rail {
+	return Rail{
+		ID: LimitPriceCollar, Family: familyCollar, Keys: []string{"collar.limit_price_collar", "collar.exit_price_collar"},
+		Exempt: ExemptOwn, Check: limitPriceCollar,
+	}
+}
+
 // limitPriceCollar denies a limit order priced too far through the market, and a
 // stop-limit order whose limit is too far through its stop.
 //

@@ -8,7 +8,7 @@ import (
 
 func marketClosedRail() Rail {
 	return Rail{
-		ID: MarketClosed, Family: "session", Keys: []string{"session.require_market_open"},
+		ID: MarketClosed, Family: familySession, Keys: []string{"session.require_market_open"},
 		Exempt: ExemptNone, Check: marketClosed,
 	}
 }

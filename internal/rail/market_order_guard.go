@@ -6,6 +6,13 @@ import (
 	"github.com/broker-rails/broker-rails/internal/order"
 )
 
+func marketOrderGuardRail() Rail {
+	return Rail{
+		ID: MarketOrderGuard, Family: familyCollar, Keys: []string{"collar.market_order_spread"},
+		Exempt: ExemptOwn, Check: marketOrderGuard,
+	}
+}
+
 // marketOrderGuard denies a market order while the spread is over the guard, or outside
 // the regular session.
 //

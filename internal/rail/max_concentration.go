@@ -4,7 +4,7 @@ import "github.com/broker-rails/broker-rails/internal/money"
 
 func maxConcentrationRail() Rail {
 	return Rail{
-		ID: MaxConcentration, Family: "position", Keys: []string{"position.max_concentration"},
+		ID: MaxConcentration, Family: familyPosition, Keys: []string{"position.max_concentration"},
 		Exempt: ExemptAll, Check: maxConcentration,
 	}
 }

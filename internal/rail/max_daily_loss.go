@@ -4,7 +4,7 @@ import "github.com/broker-rails/broker-rails/internal/money"
 
 func maxDailyLossRail() Rail {
 	return Rail{
-		ID: MaxDailyLoss, Family: "session", Keys: []string{"session.max_daily_loss"},
+		ID: MaxDailyLoss, Family: familySession, Keys: []string{"session.max_daily_loss"},
 		Exempt: ExemptAll, Check: maxDailyLoss,
 		Effect: EffectLatch, Trips: maxDailyLossTrips,
 	}

@@ -4,7 +4,7 @@ import "github.com/broker-rails/broker-rails/internal/money"
 
 func maxDrawdownRail() Rail {
 	return Rail{
-		ID: MaxDrawdown, Family: "session", Keys: []string{"session.max_drawdown"},
+		ID: MaxDrawdown, Family: familySession, Keys: []string{"session.max_drawdown"},
 		Exempt: ExemptAll, Check: maxDrawdown,
 		Effect: EffectReduceOnly, Trips: maxDrawdownTrips,
 	}

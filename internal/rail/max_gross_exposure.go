@@ -4,7 +4,7 @@ import "github.com/broker-rails/broker-rails/internal/money"
 
 func maxGrossExposureRail() Rail {
 	return Rail{
-		ID: MaxGrossExposure, Family: "position", Keys: []string{"position.max_gross_exposure"},
+		ID: MaxGrossExposure, Family: familyPosition, Keys: []string{"position.max_gross_exposure"},
 		Exempt: ExemptAll, Check: maxGrossExposure,
 	}
 }
@@ -15,8 +15,8 @@ func maxGrossExposureRail() Rail {
 // It bounds the whole account: the sum over all instruments of the larger of worst long
 // and worst short x price. The order's own instrument is valued at the higher of its
 // risk price and the ask, others at their ask, and open orders by their own risk price
-// where that is dearer. At the limit passes; one unit of least precision more is denied. An instrument without a price is a fault. Reducing orders
-// pass.
+// where that is dearer. At the limit passes; one unit of least precision more is denied.
+// An instrument without a price is a fault. Reducing orders pass.
 //
 // Source: SEC rule 15c3-5(c)(1)(i); NYSE rule 7.19 gross credit risk limit.
 func maxGrossExposure(f *Facts) Finding {

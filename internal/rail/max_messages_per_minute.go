@@ -4,7 +4,7 @@ import "strconv"
 
 func maxMessagesPerMinuteRail() Rail {
 	return Rail{
-		ID: MaxMessagesPerMinute, Family: "session", Keys: []string{"session.max_messages_per_minute"},
+		ID: MaxMessagesPerMinute, Family: familySession, Keys: []string{"session.max_messages_per_minute"},
 		Exempt: ExemptOwn, Check: maxMessagesPerMinute,
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 func maxNetExposureRail() Rail {
 	return Rail{
-		ID: MaxNetExposure, Family: "position", Keys: []string{"position.max_net_exposure"},
+		ID: MaxNetExposure, Family: familyPosition, Keys: []string{"position.max_net_exposure"},
 		Exempt: ExemptAll, Check: maxNetExposure,
 	}
 }

@@ -2,7 +2,7 @@ package rail
 
 func maxNotionalPerDayRail() Rail {
 	return Rail{
-		ID: MaxNotionalPerDay, Family: "session", Keys: []string{"session.max_notional_per_day"},
+		ID: MaxNotionalPerDay, Family: familySession, Keys: []string{"session.max_notional_per_day"},
 		Exempt: ExemptAll, Check: maxNotionalPerDay,
 	}
 }

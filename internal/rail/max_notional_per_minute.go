@@ -4,7 +4,7 @@ import "github.com/broker-rails/broker-rails/internal/money"
 
 func maxNotionalPerMinuteRail() Rail {
 	return Rail{
-		ID: MaxNotionalPerMinute, Family: "session", Keys: []string{"session.max_notional_per_minute"},
+		ID: MaxNotionalPerMinute, Family: familySession, Keys: []string{"session.max_notional_per_minute"},
 		Exempt: ExemptAll, Check: maxNotionalPerMinute,
 	}
 }

@@ -12,7 +12,7 @@ const exitSlots = 5
 
 func maxOpenOrdersRail() Rail {
 	return Rail{
-		ID: MaxOpenOrders, Family: "position", Keys: []string{"position.max_open_orders"},
+		ID: MaxOpenOrders, Family: familyPosition, Keys: []string{"position.max_open_orders"},
 		Exempt: ExemptOwn, Check: maxOpenOrders,
 	}
 }

@@ -1,5 +1,12 @@
 package rail
 
+func maxOrderNotionalRail() Rail {
+	return Rail{
+		ID: MaxOrderNotional, Family: familySize, Keys: []string{"size.max_order_notional"},
+		Exempt: ExemptOwn, Check: maxOrderNotional,
+	}
+}
+
 // maxOrderNotional denies an order worth more than the limit: quantity x multiplier x
 // risk price, rounded up.
 //

@@ -2,6 +2,13 @@ package rail
 
 import "github.com/broker-rails/broker-rails/internal/money"
 
+func maxOrderPctOfEquityRail() Rail {
+	return Rail{
+		ID: MaxOrderPctOfEquity, Family: familySize, Keys: []string{"size.max_order_pct_of_equity"},
+		Exempt: ExemptAll, Check: maxOrderPctOfEquity,
+	}
+}
+
 // maxOrderPctOfEquity denies an order worth more than its share of the account's
 // equity, the smaller of equity at open and equity now.
 //

@@ -1,5 +1,12 @@
 package rail
 
+func maxOrderQtyRail() Rail {
+	return Rail{
+		ID: MaxOrderQty, Family: familySize, Keys: []string{"size.max_order_qty"},
+		Exempt: ExemptNone, Check: maxOrderQty,
+	}
+}
+
 // maxOrderQty denies an order of more units than the limit.
 //
 // It stops the slipped digit and the sum of money passed as a quantity. A quantity at

@@ -8,7 +8,7 @@ import (
 
 func maxOrdersPerDayRail() Rail {
 	return Rail{
-		ID: MaxOrdersPerDay, Family: "session", Keys: []string{"session.max_orders_per_day"},
+		ID: MaxOrdersPerDay, Family: familySession, Keys: []string{"session.max_orders_per_day"},
 		Exempt: ExemptAll, Check: maxOrdersPerDay,
 	}
 }

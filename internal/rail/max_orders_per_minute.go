@@ -4,7 +4,7 @@ import "strconv"
 
 func maxOrdersPerMinuteRail() Rail {
 	return Rail{
-		ID: MaxOrdersPerMinute, Family: "session", Keys: []string{"session.max_orders_per_minute"},
+		ID: MaxOrdersPerMinute, Family: familySession, Keys: []string{"session.max_orders_per_minute"},
 		Exempt: ExemptOwn, Check: maxOrdersPerMinute,
 	}
 }

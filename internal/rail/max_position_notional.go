@@ -7,7 +7,7 @@ import (
 
 func maxPositionNotionalRail() Rail {
 	return Rail{
-		ID: MaxPositionNotional, Family: "position", Keys: []string{"position.max_position_notional"},
+		ID: MaxPositionNotional, Family: familyPosition, Keys: []string{"position.max_position_notional"},
 		Exempt: ExemptAll, Check: maxPositionNotional,
 	}
 }

@@ -4,7 +4,7 @@ import "github.com/broker-rails/broker-rails/internal/money"
 
 func maxPositionQtyRail() Rail {
 	return Rail{
-		ID: MaxPositionQty, Family: "position", Keys: []string{"position.max_position_qty"},
+		ID: MaxPositionQty, Family: familyPosition, Keys: []string{"position.max_position_qty"},
 		Exempt: ExemptAll, Check: maxPositionQty,
 	}
 }

@@ -1,5 +1,12 @@
 package rail
 
+func minOrderNotionalRail() Rail {
+	return Rail{
+		ID: MinOrderNotional, Family: familySize, Keys: []string{"size.min_order_notional"},
+		Exempt: ExemptOwn, Check: minOrderNotional,
+	}
+}
+
 // minOrderNotional denies an order worth less than the limit, at its risk price.
 //
 // It stops loops of orders too small to matter, each of which costs a message and a

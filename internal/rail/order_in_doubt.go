@@ -15,7 +15,7 @@ const reconciledMax = 60 * time.Second
 
 func orderInDoubtRail() Rail {
 	return Rail{
-		ID: OrderInDoubt, Family: "position", Keys: []string{"position.max_in_doubt"},
+		ID: OrderInDoubt, Family: familyPosition, Keys: []string{"position.max_in_doubt"},
 		Exempt: ExemptOwn, Check: orderInDoubt,
 	}
 }

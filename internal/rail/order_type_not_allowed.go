@@ -2,6 +2,13 @@ package rail
 
 import "slices"
 
+func orderTypeNotAllowedRail() Rail {
+	return Rail{
+		ID: OrderTypeNotAllowed, Family: familyInstrument, Keys: []string{"instrument.order_types"},
+		Exempt: ExemptNone, Check: orderTypeNotAllowed,
+	}
+}
+
 // orderTypeNotAllowed denies an order of a type that the operator did not list.
 //
 // Market orders are off as shipped: they name no worst price. An empty list allows

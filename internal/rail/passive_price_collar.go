@@ -5,6 +5,13 @@ import (
 	"github.com/broker-rails/broker-rails/internal/order"
 )
 
+func passivePriceCollarRail() Rail {
+	return Rail{
+		ID: PassivePriceCollar, Family: familyCollar, Keys: []string{"collar.passive_price_collar"},
+		Exempt: ExemptNone, Check: passivePriceCollar,
+	}
+}
+
 // passivePriceCollar denies a limit order further from the mid than the outer band, on
 // either side.
 //

@@ -7,7 +7,7 @@ import (
 
 func positionFlipRail() Rail {
 	return Rail{
-		ID: PositionFlip, Family: "position", Keys: []string{"position.allow_flip"},
+		ID: PositionFlip, Family: familyPosition, Keys: []string{"position.allow_flip"},
 		Exempt: ExemptNone, Check: positionFlip,
 	}
 }

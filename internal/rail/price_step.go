@@ -2,6 +2,13 @@ package rail
 
 import "github.com/broker-rails/broker-rails/internal/money"
 
+func priceStepRail() Rail {
+	return Rail{
+		ID: PriceStep, Family: familyCollar, Keys: []string{"collar.price_step"},
+		Exempt: ExemptNone, Check: priceStep,
+	}
+}
+
 // priceStep denies a limit or stop price that is off its step for that price.
 //
 // It stops orders that the exchange would refuse or a broker would round in its own

@@ -1,5 +1,12 @@
 package rail
 
+func quantityStepRail() Rail {
+	return Rail{
+		ID: QuantityStep, Family: familySize, Keys: []string{"size.quantity_step"},
+		Exempt: ExemptOwn, Check: quantityStep,
+	}
+}
+
 // quantityStep denies a quantity that is not a whole multiple of the step.
 //
 // It keeps orders to the lots that the operator trades in. An order that closes all

@@ -1,5 +1,12 @@
 package rail
 
+func quoteInvalidRail() Rail {
+	return Rail{
+		ID: QuoteInvalid, Family: familyCollar,
+		Exempt: ExemptAll, Check: quoteInvalid,
+	}
+}
+
 // quoteInvalid denies an order whose quote has a price that is zero or negative, the
 // last trade's too, whose bid is above its ask, or that is in another currency than the
 // limits, as pence are for pounds.

@@ -2,6 +2,13 @@ package rail
 
 import "github.com/broker-rails/broker-rails/internal/market"
 
+func quoteStaleRail() Rail {
+	return Rail{
+		ID: QuoteStale, Family: familyCollar, Keys: []string{"collar.max_quote_age"},
+		Exempt: ExemptAll, Check: quoteStale,
+	}
+}
+
 // quoteStale denies an order whose quote is older than the maximum, or more than one
 // second in the future, by the exchange's own stamp.
 //

@@ -9,7 +9,7 @@ import (
 
 func selfCrossRail() Rail {
 	return Rail{
-		ID: SelfCross, Family: "position", Keys: []string{"position.allow_self_cross"},
+		ID: SelfCross, Family: familyPosition, Keys: []string{"position.allow_self_cross"},
 		Exempt: ExemptNone, Check: selfCross,
 	}
 }

@@ -5,6 +5,13 @@ import (
 	"github.com/broker-rails/broker-rails/internal/order"
 )
 
+func shortNotAllowedRail() Rail {
+	return Rail{
+		ID: ShortNotAllowed, Family: familyInstrument, Keys: []string{"instrument.allow_short"},
+		Exempt: ExemptNone, Check: shortNotAllowed,
+	}
+}
+
 // shortNotAllowed denies a sell of more than the account holds and has not offered yet,
 // without the operator's leave.
 //

@@ -2,6 +2,13 @@ package rail
 
 import "slices"
 
+func sideNotAllowedRail() Rail {
+	return Rail{
+		ID: SideNotAllowed, Family: familyInstrument, Keys: []string{"instrument.sides"},
+		Exempt: ExemptNone, Check: sideNotAllowed,
+	}
+}
+
 // sideNotAllowed denies an order on a side that the operator did not list.
 //
 // An empty list allows nothing. Reducing orders are judged too: who lists only buy

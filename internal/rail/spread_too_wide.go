@@ -1,5 +1,12 @@
 package rail
 
+func spreadTooWideRail() Rail {
+	return Rail{
+		ID: SpreadTooWide, Family: familyCollar, Keys: []string{"collar.max_spread"},
+		Exempt: ExemptAll, Check: spreadTooWide,
+	}
+}
+
 // spreadTooWide denies an order while the spread of its quote is over the maximum.
 //
 // It stops orders in a book too thin for its quote to mean anything. A spread at the

@@ -5,6 +5,13 @@ import (
 	"github.com/broker-rails/broker-rails/internal/order"
 )
 
+func stopPriceSideRail() Rail {
+	return Rail{
+		ID: StopPriceSide, Family: familyCollar, Keys: []string{"collar.stop_price_side"},
+		Exempt: ExemptNone, Check: stopPriceSide,
+	}
+}
+
 // stopPriceSide denies a stop order that would trigger at once: a buy stop at or below
 // the ask, a sell stop at or above the bid.
 //

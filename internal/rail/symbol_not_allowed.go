@@ -1,5 +1,12 @@
 package rail
 
+func symbolNotAllowedRail() Rail {
+	return Rail{
+		ID: SymbolNotAllowed, Family: familyInstrument, Keys: []string{"instrument.symbols"},
+		Exempt: ExemptAll, Check: symbolNotAllowed,
+	}
+}
+
 // symbolNotAllowed denies an order for a symbol that is not on the operator's list.
 //
 // It keeps the agent to the instruments that the operator chose. Letters are folded to

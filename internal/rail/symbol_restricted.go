@@ -1,5 +1,12 @@
 package rail
 
+func symbolRestrictedRail() Rail {
+	return Rail{
+		ID: SymbolRestricted, Family: familyInstrument, Keys: []string{"instrument.restricted_symbols"},
+		Exempt: ExemptNone, Check: symbolRestricted,
+	}
+}
+
 // symbolRestricted denies an order for a restricted symbol, or for one whose underlying
 // is restricted.
 //

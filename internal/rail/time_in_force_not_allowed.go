@@ -6,6 +6,13 @@ import (
 	"github.com/broker-rails/broker-rails/internal/order"
 )
 
+func timeInForceNotAllowedRail() Rail {
+	return Rail{
+		ID: TimeInForceNotAllowed, Family: familyInstrument, Keys: []string{"instrument.times_in_force"},
+		Exempt: ExemptNone, Check: timeInForceNotAllowed,
+	}
+}
+
 // timeInForceNotAllowed denies a time in force that the operator did not list, and an
 // order good till a date that is not in the future.
 //

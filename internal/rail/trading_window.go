@@ -8,7 +8,7 @@ import (
 
 func tradingWindowRail() Rail {
 	return Rail{
-		ID: TradingWindow, Family: "session", Keys: []string{"session.trading_window"},
+		ID: TradingWindow, Family: familySession, Keys: []string{"session.trading_window"},
 		Exempt: ExemptAll, Check: tradingWindow,
 	}
 }
