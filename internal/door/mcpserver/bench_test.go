@@ -44,8 +44,8 @@ func BenchmarkPlaceOrder(b *testing.B) {
 		side := []string{"buy", "sell"}[i%2]
 		price := []string{"200.02", "199.98"}[i%2]
 		i++
-		if i < 2500 { // as often as the shipped limits allow, until before the close
-			d.pass(6 * time.Second)
+		if i%16 == 0 && i < 40_000 { // ten orders a second, until before the close
+			d.pass(1600 * time.Millisecond)
 		}
 		arguments := fmt.Sprintf(`{"symbol":"AAPL","side":%q,"order_type":"limit","quantity":"1","limit_price":%q,"time_in_force":"day"}`, side, price)
 		nothing = append(nothing, took(b, theirs, "noop", arguments))

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -14,6 +13,7 @@ import (
 
 // ordered is the structured answer of the writing tools.
 type ordered struct {
+	Verdict       string `json:"verdict"`
 	OrderID       string `json:"order_id"`
 	Decision      string `json:"decision"`
 	Result        string `json:"result"`
@@ -46,10 +46,10 @@ func (s *Server) outcome(j *gate.Judgement, out *gate.Outcome) *mcp.CallToolResu
 	d := decided{Verdict: risk.Allowed.String(), Decision: j.ID, Order: j.OrderID, Result: out.Result}
 	switch out.Result {
 	case journal.ResultAccepted:
-		return s.accepted(ordered{
+		return s.accepted(&ordered{
 			OrderID: j.OrderID, Decision: j.ID, Result: out.Result, Status: out.Status, Quantity: out.Quantity.String(),
 			Filled: out.Filled.String(), BrokerOrderID: bounded(out.BrokerID), ClientOrderID: j.ClientOrderID,
-		}, d)
+		})
 	case journal.ResultRejected:
 		d.Retry = retryNo
 		return errorResult(fmt.Sprintf("REJECTED order=%s decision=%s retry=no\n"+
@@ -72,27 +72,25 @@ func (s *Server) replayed(j *gate.Judgement) *mcp.CallToolResult {
 			"The same order is being placed. Nothing was sent again: ask for its state with get_orders and this order_id.", j.OrderID, j.ID),
 			decided{Verdict: risk.Allowed.String(), Decision: j.ID, Order: j.OrderID, Result: resultReplayed, Retry: retryNo})
 	}
-	return s.accepted(ordered{
+	return s.accepted(&ordered{
 		OrderID: j.OrderID, Decision: j.ID, Result: resultReplayed, Status: out.Status,
 		Quantity: out.Quantity.String(), Filled: out.Filled.String(), BrokerOrderID: bounded(out.BrokerID),
-	}, decided{Verdict: risk.Allowed.String(), Decision: j.ID, Order: j.OrderID, Result: resultReplayed})
+	})
 }
 
-func (s *Server) accepted(o ordered, d decided) *mcp.CallToolResult {
-	o.Practice = s.cfg.Practice
-	var b strings.Builder
-	fmt.Fprintf(&b, "ALLOWED order=%s decision=%s status=%s\n", o.OrderID, o.Decision, o.Status)
-	fmt.Fprintf(&b, "Filled %s of %s.", o.Filled, o.Quantity)
+// accepted answers with the decision in the structured content. There is no _meta beside
+// it: it would say the same again, and both sides of a session take longest over it.
+func (s *Server) accepted(o *ordered) *mcp.CallToolResult {
+	o.Verdict, o.Practice = risk.Allowed.String(), s.cfg.Practice
+	text := "ALLOWED order=" + o.OrderID + " decision=" + o.Decision + " status=" + o.Status +
+		"\nFilled " + o.Filled + " of " + o.Quantity + "."
 	if o.Result == resultReplayed {
-		b.WriteString(" The same order stood already: nothing was sent again.")
+		text += " The same order stood already: nothing was sent again."
 	}
 	if o.Practice {
-		b.WriteString(" Practice: clock and market are simulated.")
+		text += " Practice: clock and market are simulated."
 	}
-	return &mcp.CallToolResult{
-		Meta: mcp.Meta{metaDecision: d}, StructuredContent: o,
-		Content: []mcp.Content{&mcp.TextContent{Text: b.String()}},
-	}
+	return &mcp.CallToolResult{StructuredContent: o, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
 // idBytesMax bounds an id that comes from outside.

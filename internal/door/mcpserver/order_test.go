@@ -17,8 +17,8 @@ func TestAnAllowedOrderFills(t *testing.T) {
 	if d.filled() != 1 || d.broker.sends.Load() != 1 {
 		t.Fatalf("the broker's ledger: %d fills, %d sends", d.filled(), d.broker.sends.Load())
 	}
-	if !strings.HasPrefix(a.Text, "ALLOWED order=paper/") || a.Meta["verdict"] != "allowed" {
-		t.Fatalf("text %q meta %v", a.Text, a.Meta)
+	if !strings.HasPrefix(a.Text, "ALLOWED order=paper/") || a.Shown["verdict"] != "allowed" {
+		t.Fatalf("text %q shown %v", a.Text, a.Shown)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/risk"
 )
 
-// metaDecision is the key of a result's _meta under which the decision stands.
+// metaDecision is the key of a result's _meta under which a refusal stands.
 const metaDecision = "broker-rails/decision"
 
 // codeCanceled is a call whose caller gave up before it was judged.
@@ -32,7 +32,7 @@ type finding struct {
 	Retry    string `json:"retry"`
 }
 
-// decided is what _meta says about a decision.
+// decided is what _meta says about a decision whose order was not accepted.
 type decided struct {
 	Verdict  string    `json:"verdict"`
 	Decision string    `json:"decision,omitempty"`

@@ -116,6 +116,7 @@ func placeInput() string {
 
 func orderOutput() string {
 	return object(
+		must("verdict", words("What was decided; a refusal is an error result instead.", "allowed")),
 		must("order_id", text("The order's id.")),
 		must("decision", text("Id of the decision in the journal.")),
 		must("result", text("accepted; or, for a repeated order that was not sent again, replayed.")),
