@@ -112,3 +112,31 @@ func TestARestingStopKeepsItsPrice(t *testing.T) {
 		d.verify()
 	}
 }
+
+// A lost order that the broker does not know yet may still arrive there: until it can no
+// more, looking it up proves nothing, and its reservation stays.
+func TestALostOrderIsNotGivenUpWhileItMayArrive(t *testing.T) {
+	d := newDesk(t, "")
+	d.cfg.Paper = false
+	d.open()
+	if _, err := d.gate.Reconcile(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	must(t, d.paper.Inject(t.Context(), paper.Fault{Kind: paper.FaultTimeout}))
+	j, out := d.do("place_order", limitOrder("AAPL", "buy", "10", "200.00"))
+	if out.Result != journal.ResultInDoubt {
+		t.Fatalf("refused by %v, outcome %+v", j.Decision.Refusing(), out)
+	}
+	for _, step := range []struct {
+		by   time.Duration
+		left string
+	}{{0, "10"}, {gate.ReplyWithin - 1, "10"}, {1, ""}} {
+		d.advance(step.by)
+		if _, err := d.gate.Reconcile(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.remaining(j.OrderID); got != step.left {
+			t.Errorf("after another %s %q is reserved, want %q", step.by, got, step.left)
+		}
+	}
+}

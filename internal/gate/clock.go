@@ -40,9 +40,13 @@ func (w *stepWatch) seed(c journal.Clock) {
 // observe takes one reading and says what instant to judge by, and whether the clocks
 // are suspect. While they are, time runs by the boot clock from the last trusted one.
 func (w *stepWatch) observe(r Reading) (at time.Time, suspect bool) {
-	if !w.seen || w.bootID != r.BootID || r.Boot < w.boot {
+	if !w.seen || w.bootID != r.BootID {
 		*w = stepWatch{seen: true, wall: r.Wall, market: r.Market, boot: r.Boot, bootID: r.BootID}
 		return r.Market, false
+	}
+	if r.Boot < w.boot {
+		// A clock that cannot go back did: neither is to be believed.
+		w.boot, w.wall, w.suspectUntil = r.Boot, r.Wall, r.Boot+clockAgreeFor
 	}
 	elapsed := r.Boot - w.boot
 	apart := r.Wall.Sub(w.wall) - elapsed

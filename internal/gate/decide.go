@@ -59,10 +59,12 @@ const (
 // Decide judges a call and makes the decision durable, steps 2 and 3 of the contract.
 // It never panics and never returns an allowance that is not durable.
 func (g *Gate) Decide(ctx context.Context, c Call) (j Judgement) {
-	defer g.recovered(ctx, func(reason string) { j = Judgement{Fault: CodeInternalFault, At: j.At} })
+	defer g.recovered(ctx, func() { j = Judgement{Fault: CodeInternalFault, At: j.At} })
 	if g.cfg.Store == nil || g.cfg.Broker == nil || g.cfg.Quotes == nil {
 		return Judgement{Fault: CodeAccountUnavailable}
 	}
+	ctx, cancel := context.WithTimeout(ctx, AskWithin)
+	defer cancel()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c.Intent.Account = g.cfg.Account
@@ -75,12 +77,15 @@ func (g *Gate) Decide(ctx context.Context, c Call) (j Judgement) {
 	return g.judge(ctx, &c)
 }
 
-// Check judges a call and changes nothing: no entry, no counter, no order.
+// Check judges a call and changes nothing by it: no entry of the call, no counter, no
+// order. What the broker or an operator has to tell is journaled first, as for any call.
 func (g *Gate) Check(ctx context.Context, c Call) (j Judgement) {
-	defer g.recovered(ctx, func(string) { j = Judgement{Fault: CodeInternalFault} })
+	defer g.recovered(ctx, func() { j = Judgement{Fault: CodeInternalFault} })
 	if g.cfg.Store == nil || g.cfg.Broker == nil || g.cfg.Quotes == nil {
 		return Judgement{Fault: CodeAccountUnavailable}
 	}
+	ctx, cancel := context.WithTimeout(ctx, AskWithin)
+	defer cancel()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c.Intent.Account = g.cfg.Account
@@ -183,6 +188,7 @@ func (g *Gate) replay(ctx context.Context, c *Call, id string) Judgement {
 func (g *Gate) judge(ctx context.Context, c *Call) Judgement {
 	var j Judgement
 	var body journal.Decision
+	var req rail.Request
 	counted, replayed := false, ""
 	entries, err := g.commit(ctx, func() ([]draft, time.Time, error) {
 		m := g.now()
@@ -191,7 +197,7 @@ func (g *Gate) judge(ctx context.Context, c *Call) Judgement {
 			replayed = id
 			return nil, m.at, nil
 		}
-		req := g.request(ctx, c, m)
+		req = g.request(ctx, c, m)
 		d := risk.Decide(g.state, g.doc, &req, g.cfg.Calendar)
 		j = Judgement{Decision: d, At: m.at}
 		if g.messagesSpent(&d, c.Intent.Action, m.at) {
@@ -224,7 +230,7 @@ func (g *Gate) judge(ctx context.Context, c *Call) Judgement {
 	first, last := entries[0], entries[len(entries)-1]
 	j.ID = fmt.Sprintf("%s/%d", g.cfg.Account, first.Seq)
 	if j.Decision.Allowed() {
-		g.allow(&j, &body, first, last)
+		g.allow(&j, &req, first, last)
 	}
 	return j
 }
@@ -265,10 +271,10 @@ func reducedBy(id rail.ID) draft {
 }
 
 // allow mints the permit of a durable, allowed decision.
-func (g *Gate) allow(j *Judgement, body *journal.Decision, first, last Stored) {
-	in := &body.Intent
+func (g *Gate) allow(j *Judgement, req *rail.Request, first, last Stored) {
+	in := &req.Intent
 	m := Message{
-		Action: in.Action, Instrument: body.Instrument, ExtendedHours: in.ExtendedHours,
+		Action: in.Action, Instrument: req.Instrument, Quote: req.Quote, ExtendedHours: in.ExtendedHours,
 		Side: in.Side, Type: in.Type, Quantity: in.Quantity, LimitPrice: in.LimitPrice,
 		StopPrice: in.StopPrice, TimeInForce: in.TimeInForce, ExpireAt: in.ExpireAt,
 		At: j.At, SendBy: j.At.Add(ReplyWithin),
@@ -284,30 +290,25 @@ func (g *Gate) allow(j *Judgement, body *journal.Decision, first, last Stored) {
 			}
 		}
 	}
-	if q := body.Quote; q != nil {
-		if req, err := record.Request(&journal.Entry{At: journal.Time{Time: j.At}}, body); err == nil {
-			m.Quote = req.Quote
-			if !m.Quote.Present {
-				m.Quote = req.LastValid
-			}
-		}
+	if !m.Quote.Present {
+		m.Quote = req.LastValid
 	}
 	j.ClientOrderID = m.ClientOrderID
 	j.Permit = &Permit{
-		gate: g, decision: first.Seq, hash: first.Hash, orderID: j.OrderID, through: last.Seq,
-		control: Head{Seq: g.ctl.Seq, Hash: g.ctl.Head}, minted: time.Now(), message: m, replyBy: body.ReplyBy.Time,
+		gate: g, decision: first.Seq, orderID: j.OrderID, through: last.Seq,
+		control: Head{Seq: g.ctl.Seq, Hash: g.ctl.Head}, minted: time.Now(), message: m,
 	}
 }
 
 // recovered is the top of every step: a panic refuses, and latches the account halted,
 // since what the step had done is not known.
-func (g *Gate) recovered(ctx context.Context, refuse func(reason string)) {
+func (g *Gate) recovered(ctx context.Context, refuse func()) {
 	p := recover()
 	if p == nil {
 		return
 	}
 	g.log.Error("panic in the gate; account halted", "account", g.cfg.Account, "panic", p, "stack", string(debug.Stack()))
-	refuse(fmt.Sprint(p))
+	refuse()
 	if g.cfg.Store == nil {
 		return
 	}

@@ -27,6 +27,9 @@ const (
 	PermitFor = 2 * time.Second
 	// ReplyWithin is how long a message may be in flight before it is in doubt.
 	ReplyWithin = 30 * time.Second
+	// AskWithin bounds what one call may wait for the broker and the source of quotes
+	// before it is decided. Calls for the account wait for each other as long.
+	AskWithin = 10 * time.Second
 	// AppendWithin bounds the wait for the journal, retries after lost races included.
 	AppendWithin = 5 * time.Second
 )

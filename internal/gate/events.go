@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/broker-rails/broker-rails/internal/account"
@@ -13,12 +14,18 @@ import (
 // EventsPerBatchMax bounds how many broker events one batch takes.
 const EventsPerBatchMax = 256
 
+// EventPagesMax bounds how many batches of events are taken at once: more than an account
+// sees in years. A broker that goes on telling is not believed.
+const EventPagesMax = 1024
+
+var errEventsEndless = errors.New("the broker's events do not come to an end")
+
 // takeEvents journals what happened at the broker since the cursor. The caller holds mu.
 func (g *Gate) takeEvents(ctx context.Context) error {
 	if g.cfg.Broker == nil {
 		return nil
 	}
-	for {
+	for range EventPagesMax {
 		var page eventPage
 		_, err := g.commit(ctx, func() (drafts []draft, at time.Time, err error) {
 			drafts, page, err = g.eventDrafts(ctx)
@@ -32,6 +39,7 @@ func (g *Gate) takeEvents(ctx context.Context) error {
 			return nil
 		}
 	}
+	return brokerUnread(errEventsEndless)
 }
 
 // eventPage says how far a page of events reaches. Whoever made its entries durable
@@ -48,12 +56,16 @@ func (g *Gate) eventDrafts(ctx context.Context) (drafts []draft, page eventPage,
 	if page.cursor == "" {
 		page.cursor = g.state.Cursor
 	}
-	events, err := g.cfg.Broker.Events(ctx, page.cursor)
+	from := page.cursor
+	events, err := g.cfg.Broker.Events(ctx, from)
 	if err != nil {
 		return nil, page, brokerUnread(err)
 	}
 	if len(events) > EventsPerBatchMax {
 		events, page.more = events[:EventsPerBatchMax], true
+	}
+	if page.more && events[len(events)-1].Cursor == from {
+		return nil, page, brokerUnread(errEventsEndless)
 	}
 	b := eventBatch{gate: g, filled: map[string]money.Quantity{}, ended: map[string]bool{}, seen: map[string]bool{}}
 	for i := range events {
@@ -71,8 +83,10 @@ type eventBatch struct {
 	gate   *Gate
 	drafts []draft
 	filled map[string]money.Quantity // by order id, in this batch
-	ended  map[string]bool
-	seen   map[string]bool // ids of this batch
+	ended  map[string]bool           // by order id, in this batch
+	seen   map[string]bool           // ids of this batch
+	// An earlier entry of this batch halts the account, for that reason.
+	alarmed, behind bool
 }
 
 func (b *eventBatch) add(e *Event) {
@@ -135,8 +149,8 @@ func (b *eventBatch) fill(e *Event, id string, open *account.Order, ours bool) {
 		return
 	}
 	if !ours {
-		if forgotten(b.gate.state, e.ClientOrderID, e.BrokerID) && !b.ended[byForgotten] {
-			b.ended[byForgotten] = true
+		if !b.behind && forgotten(b.gate.state, e.ClientOrderID, e.BrokerID) {
+			b.behind = true
 			b.drafts = append(b.drafts, b.gate.forgottenDrafts()...)
 		}
 		b.external(journal.External{Cursor: e.Cursor, ID: x.ID, Fill: &journal.ExternalFill{
@@ -221,10 +235,10 @@ func (b *eventBatch) external(body journal.External) { b.put(journal.KindExterna
 func (b *eventBatch) alarm() {
 	g := b.gate
 	g.log.Warn("an order or fill did not come through the gate", "account", g.cfg.Account)
-	if !g.cfg.ManualTradingForbidden || g.state.Mode == account.Halted || b.ended["alarm"] {
+	if !g.cfg.ManualTradingForbidden || g.state.Mode == account.Halted || b.alarmed {
 		return
 	}
-	b.ended["alarm"] = true
+	b.alarmed = true
 	b.put(journal.KindMode, journal.Mode{
 		By: "manual_trading", Mode: journal.ModeHalted, Who: "gate",
 		Reason: "an order that did not come through the gate, which this account forbids",

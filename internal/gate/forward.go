@@ -32,14 +32,14 @@ type Outcome struct {
 // not_sent, unless the permit is fresh and no mode, latch or limits entry came after
 // the decision.
 func (g *Gate) Forward(ctx context.Context, p *Permit) (out Outcome) {
-	defer g.recovered(ctx, func(string) {
+	defer g.recovered(ctx, func() {
 		out = Outcome{Result: journal.ResultInDoubt, Reason: "a fault inside the gate"}
 		if p != nil {
 			out.OrderID = p.orderID
 		}
 	})
 	if reason, ok := p.burn(g); !ok {
-		if p == nil || p.gate != g || reason == "permit was used before" {
+		if reason == permitForeign || reason == permitUsed {
 			return Outcome{Result: journal.ResultNotSent, Reason: reason}
 		}
 		return g.notSent(ctx, p, reason)
@@ -108,6 +108,9 @@ func (g *Gate) settle(ctx context.Context, p *Permit, r Reply) Outcome {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	err := g.journalReply(ctx, p, &r)
+	if err == nil && g.state == nil {
+		err = g.catchUp(ctx) // what came after the answer failed
+	}
 	if err != nil {
 		g.log.Error("outcome not journaled", "account", g.cfg.Account, "order", p.orderID, "error", err)
 		return Outcome{Result: journal.ResultInDoubt, OrderID: p.orderID, BrokerID: r.BrokerID, Unrecorded: true,

@@ -44,7 +44,7 @@ type Gate struct {
 	cfg Config
 	log *slog.Logger
 
-	mu    sync.Mutex // guards everything below; not held while a broker is sent to or asked for its account
+	mu    sync.Mutex // guards everything below; not held while a broker is sent to, or asked by a reconciliation
 	state *account.State
 	ctl   *account.Control
 	// broken is set when the journal could not be trusted any more: nothing passes until
@@ -109,9 +109,6 @@ func (g *Gate) Account() string { return g.cfg.Account }
 // in force (nil before the first limits entry). What look is given must not be kept
 // or changed.
 func (g *Gate) View(ctx context.Context, look func(View)) error {
-	if g.cfg.Store == nil {
-		return errClosed
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.catchUp(ctx); err != nil {

@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/broker/paper"
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/limits"
 )
 
 func TestAnAllowedOrderReachesTheBrokerAfterItsDecision(t *testing.T) {
@@ -251,6 +253,13 @@ func TestModesBindAcrossProcesses(t *testing.T) {
 	d.verify()
 }
 
+func faultOf(j gate.Judgement) error {
+	if j.Fault == "" {
+		return nil
+	}
+	return errors.New(j.Fault)
+}
+
 func TestFailClosedZeroGate(t *testing.T) {
 	var g gate.Gate
 	if j := g.Decide(t.Context(), gate.Call{}); j.Allowed() || j.Fault == "" {
@@ -259,8 +268,23 @@ func TestFailClosedZeroGate(t *testing.T) {
 	if out := g.Forward(t.Context(), nil); out.Result != journal.ResultNotSent {
 		t.Fatalf("the zero gate forwards %+v", out)
 	}
-	if err := g.Refuse(t.Context(), journal.Refusal{}); err == nil {
-		t.Fatal("the zero gate records")
+	ctx := t.Context()
+	for name, call := range map[string]func() error{
+		"Refuse": func() error { return g.Refuse(ctx, journal.Refusal{}) },
+		"Tick":   func() error { return g.Tick(ctx) },
+		"Start":  func() error { return g.Start(ctx) },
+		"View":   func() error { return g.View(ctx, func(gate.View) { t.Error("the zero gate shows an account") }) },
+		"SetMode": func() error {
+			return g.SetMode(ctx, journal.Mode{By: "operator", Mode: "active", Reason: "r", Who: "w"})
+		},
+		"Resolve":  func() error { return g.ResolveByHand(ctx, "w", journal.Resolution{OrderID: "paper/1", Reason: "r"}) },
+		"Limits":   func() error { _, err := g.LoadLimits(ctx, "l", limits.Template("paper"), "w"); return err },
+		"Check":    func() error { return faultOf(g.Check(ctx, gate.Call{})) },
+		"SetModes": func() error { return gate.SetModeForAll(ctx, nil, nil, journal.Mode{}) },
+	} {
+		if err := call(); err == nil {
+			t.Errorf("the zero gate does %s", name)
+		}
 	}
 	var zero gate.Sealed
 	if _, err := zero.Open(); err == nil {

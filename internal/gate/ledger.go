@@ -72,6 +72,9 @@ func (g *Gate) standsOnJournal(ctx context.Context, at Head) bool {
 
 // catchUp applies what other processes have written since. The caller holds mu.
 func (g *Gate) catchUp(ctx context.Context) error {
+	if g.cfg.Store == nil {
+		return errClosed
+	}
 	if g.broken != nil {
 		return g.broken
 	}

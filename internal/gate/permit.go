@@ -3,8 +3,6 @@ package gate
 import (
 	"sync/atomic"
 	"time"
-
-	"github.com/broker-rails/broker-rails/internal/journal"
 )
 
 // Permit lets one durable decision be forwarded, once, for PermitFor. Only Decide
@@ -12,27 +10,31 @@ import (
 type Permit struct {
 	gate     *Gate
 	decision uint64 // seq
-	hash     journal.Hash
 	orderID  string
 	through  uint64 // seq of the last entry of the decision's transaction
 	control  Head
 	minted   time.Time // monotonic
 	message  Message
-	replyBy  time.Time
 	burned   atomic.Bool
 }
 
 // OrderID is the order that the permit's decision made or named.
 func (p *Permit) OrderID() string { return p.orderID }
 
+// What burn says of a permit that is not this gate's to end: nothing is journaled of it.
+const (
+	permitForeign = "no permit of this gate"
+	permitUsed    = "permit was used before"
+)
+
 // burn takes the permit's only use. It is false for a permit that was used before,
 // that is too old, or that another gate minted.
 func (p *Permit) burn(g *Gate) (reason string, ok bool) {
 	switch {
 	case p == nil || p.gate == nil || p.gate != g:
-		return "no permit of this gate", false
+		return permitForeign, false
 	case !p.burned.CompareAndSwap(false, true):
-		return "permit was used before", false
+		return permitUsed, false
 	case time.Since(p.minted) > PermitFor:
 		return "permit expired", false
 	}

@@ -87,7 +87,7 @@ type Message struct {
 	ExtendedHours  bool
 	TargetBrokerID string       // replace and cancel: the order at the broker
 	TargetClientID string       // replace and cancel: its client order id
-	Quote          market.Quote // as the rails priced it
+	Quote          market.Quote // that was judged by; where there was none, the last valid one
 	At             time.Time    // of the decision
 	SendBy         time.Time    // market time after which a broker that can tell must not take it
 }

@@ -34,7 +34,7 @@ type Reconciliation struct {
 // by client order id; what happened outside the gate is booked; what differs stands in
 // the journal and stops new risk in that instrument until it is gone or adopted.
 func (g *Gate) Reconcile(ctx context.Context, adopt *Adopt) (out Reconciliation, err error) {
-	defer g.recovered(ctx, func(string) { err = errors.New("a fault inside the gate") })
+	defer g.recovered(ctx, func() { err = errors.New("a fault inside the gate") })
 	if g.cfg.Store == nil || g.cfg.Broker == nil {
 		return out, ErrNotTrading
 	}
@@ -106,7 +106,7 @@ func (g *Gate) unlocked(ctx context.Context, ask func(ctx context.Context)) {
 func (g *Gate) resolveDoubts(ctx context.Context, out *Reconciliation) error {
 	now := g.now().at
 	for _, o := range slices.Clone(g.state.Orders) {
-		if o.External || !doubtful(o, now) {
+		if o.External || !o.InDoubt(now) {
 			continue
 		}
 		var standing Standing
@@ -124,16 +124,12 @@ func (g *Gate) resolveDoubts(ctx context.Context, out *Reconciliation) error {
 	return nil
 }
 
-func doubtful(o *account.Order, now time.Time) bool {
-	return o.InDoubt(now)
-}
-
 // resolveFound journals what the broker says of one order in doubt.
 func (g *Gate) resolveFound(ctx context.Context, id string, s *Standing, out *Reconciliation) error {
 	now := g.now().at
 	_, err := g.commit(ctx, func() ([]draft, time.Time, error) {
 		o := g.state.Order(id)
-		if o == nil || !doubtful(o, now) {
+		if o == nil || !o.InDoubt(now) {
 			return nil, now, nil
 		}
 		r := journal.Resolution{OrderID: id, BrokerID: s.BrokerID, Result: "not_placed", Reason: "looked up by client order id"}
@@ -141,6 +137,11 @@ func (g *Gate) resolveFound(ctx context.Context, id string, s *Standing, out *Re
 		// order is known proves nothing about them.
 		if s.Known && (o.Pending == nil || o.Stage != account.Working || s.shows(&o.Pending.Terms)) {
 			r.Result = "placed"
+		}
+		// Away from the paper broker what is not found may still be on its way.
+		if r.Result == "not_placed" && !g.cfg.Paper && g.now().at.Before(replyBy(o)) {
+			out.StillDoubt = append(out.StillDoubt, id)
+			return nil, now, nil
 		}
 		out.Resolved = append(out.Resolved, r)
 		at := g.now().at
@@ -153,6 +154,14 @@ func (g *Gate) resolveFound(ctx context.Context, id string, s *Standing, out *Re
 	return err
 }
 
+// replyBy is when the newest message about the order's exposure may no longer arrive.
+func replyBy(o *account.Order) time.Time {
+	if o.Pending != nil && o.Pending.ReplyBy.After(o.ReplyBy) {
+		return o.Pending.ReplyBy
+	}
+	return o.ReplyBy
+}
+
 // shows reports whether the broker's order has these terms.
 func (s *Standing) shows(t *account.Terms) bool {
 	return s.Order.Quantity == t.Quantity && s.Order.LimitPrice == t.LimitPrice && s.Order.StopPrice == t.StopPrice
@@ -161,15 +170,11 @@ func (s *Standing) shows(t *account.Terms) bool {
 // standingDrafts brings an order of ours to what the broker shows of it.
 func (g *Gate) standingDrafts(o *account.Order, s *Standing) []draft {
 	var drafts []draft
-	for i := range s.Fills {
-		if !g.state.SeenExecution(s.Fills[i].ID) {
-			drafts = append(drafts, draft{journal.KindFill, fillBody(o.ID, &s.Fills[i], "")})
-		}
-	}
 	filled := o.Filled
 	for i := range s.Fills {
 		if !g.state.SeenExecution(s.Fills[i].ID) {
-			filled, _ = filled.Add(s.Fills[i].Quantity)
+			drafts = append(drafts, draft{journal.KindFill, fillBody(o.ID, &s.Fills[i], "")})
+			filled, _ = filled.Add(s.Fills[i].Quantity) // a sum out of range does not fold either
 		}
 	}
 	if !s.Open && s.Ended != "" && filled.Cmp(o.Quantity) < 0 {
@@ -221,7 +226,7 @@ func (g *Gate) quietReconcile(body *journal.Reconcile, drafts []draft, at time.T
 }
 
 func (g *Gate) anyDoubt(now time.Time) bool {
-	return slices.ContainsFunc(g.state.Orders, func(o *account.Order) bool { return doubtful(o, now) })
+	return slices.ContainsFunc(g.state.Orders, func(o *account.Order) bool { return o.InDoubt(now) })
 }
 
 // foreignOrders books open orders at the broker that did not come through the gate, and
@@ -313,7 +318,7 @@ func (g *Gate) ResolveByHand(ctx context.Context, who string, r journal.Resoluti
 		switch {
 		case o == nil:
 			return nil, at, fmt.Errorf("order %s is not open", r.OrderID)
-		case !doubtful(o, at):
+		case !o.InDoubt(at):
 			return nil, at, fmt.Errorf("order %s is not in doubt", r.OrderID)
 		}
 		return []draft{{journal.KindReconcile, journal.Reconcile{

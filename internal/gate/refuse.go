@@ -25,10 +25,7 @@ type spentMessages struct {
 // Refuse journals a call that never became an intent. The door tells whether it was a
 // message and whether it counts as a denial. An error means that it is not recorded.
 func (g *Gate) Refuse(ctx context.Context, r journal.Refusal) (err error) {
-	defer g.recovered(ctx, func(string) { err = errClosed })
-	if g.cfg.Store == nil {
-		return errClosed
-	}
+	defer g.recovered(ctx, func() { err = errClosed })
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.catchUp(ctx); err != nil {

@@ -63,10 +63,9 @@ func (g *Gate) Run(ctx context.Context) {
 
 // Tick does once what Run does every TickEvery, without reconciling.
 func (g *Gate) Tick(ctx context.Context) (err error) {
-	defer g.recovered(ctx, func(string) { err = errClosed })
-	if g.cfg.Store == nil {
-		return errClosed
-	}
+	defer g.recovered(ctx, func() { err = errClosed })
+	ctx, cancel := context.WithTimeout(ctx, AskWithin)
+	defer cancel()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.catchUp(ctx); err != nil {

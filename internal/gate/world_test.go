@@ -1,0 +1,122 @@
+package gate_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/broker-rails/broker-rails/internal/gate"
+	"github.com/broker-rails/broker-rails/internal/market"
+)
+
+// oddBroker tells odd things, or nothing at all.
+type oddBroker struct {
+	gate.Broker
+	events func(ctx context.Context, cursor string) ([]gate.Event, error)
+}
+
+func (b *oddBroker) Events(ctx context.Context, cursor string) ([]gate.Event, error) {
+	return b.events(ctx, cursor)
+}
+
+// A broker that tells without end, on the spot or page after page, ends the call.
+func TestEndlessEventsEndTheCall(t *testing.T) {
+	for name, next := range map[string]func(page int) string{
+		"on the spot":     func(int) string { return "same" },
+		"page after page": func(page int) string { return fmt.Sprint(page) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, "")
+			pages := 0
+			d.broker = &oddBroker{Broker: d.paper, events: func(context.Context, string) ([]gate.Event, error) {
+				pages++
+				page := make([]gate.Event, gate.EventsPerBatchMax+1)
+				for i := range page {
+					page[i].Cursor = next(pages)
+				}
+				return page, nil
+			}}
+			d.open()
+			j := d.decide("place_order", limitOrder("AAPL", "buy", "10", "200.00"))
+			if j.Allowed() || j.Fault != gate.CodeAccountUnavailable {
+				t.Errorf("allowed %v, fault %q", j.Allowed(), j.Fault)
+			}
+			if pages > gate.EventPagesMax {
+				t.Errorf("%d pages were read", pages)
+			}
+		})
+	}
+}
+
+// A broker that hangs holds a call up for AskWithin, and then nothing is sent.
+func TestAHangingBrokerEndsTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, "")
+		d.broker = &oddBroker{Broker: d.paper, events: func(ctx context.Context, _ string) ([]gate.Event, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}}
+		d.open()
+		begun := time.Now()
+		j := d.gate.Decide(context.Background(), d.call("place_order", limitOrder("AAPL", "buy", "10", "200.00")))
+		if j.Allowed() || j.Fault != gate.CodeAccountUnavailable || time.Since(begun) != gate.AskWithin {
+			t.Errorf("allowed %v, fault %q, after %s", j.Allowed(), j.Fault, time.Since(begun))
+		}
+	})
+}
+
+// mixedQuotes answers with the quote of another symbol.
+type mixedQuotes struct{ gate.Quotes }
+
+func (q mixedQuotes) Quote(ctx context.Context, _ string, now time.Time) (market.Quote, error) {
+	return q.Quotes.Quote(ctx, "MSFT", now)
+}
+
+// A quote of another symbol is none, for the verdict and for who judges it again.
+func TestFailClosedQuoteOfAnotherSymbol(t *testing.T) {
+	d := newDesk(t, "")
+	d.cfg.Quotes = mixedQuotes{d.quotes}
+	d.open()
+	j := d.decide("place_order", limitOrder("AAPL", "buy", "10", "200.00"))
+	if j.Allowed() || !slices.Contains(j.Decision.Faults(), "quote_stale") {
+		t.Errorf("allowed %v, faults %v", j.Allowed(), j.Decision.Faults())
+	}
+	d.verify()
+}
+
+// backClock is a boot-time clock that can go back.
+type backClock struct {
+	gate.Clock
+	back time.Duration
+}
+
+func (c *backClock) Read() gate.Reading {
+	r := c.Clock.Read()
+	r.Boot -= c.back
+	return r
+}
+
+func TestABootClockThatGoesBackIsSuspect(t *testing.T) {
+	d := newDesk(t, "")
+	c := &backClock{Clock: d.clock}
+	d.cfg.Clock = c
+	d.open()
+	d.buy("1", "200.00")
+	c.back = time.Hour
+	place := func(quantity string) []string {
+		d.advance(100 * time.Millisecond)
+		j := d.decide("place_order", limitOrder("AAPL", "buy", quantity, "200.00"))
+		return j.Decision.Refusing()
+	}
+	if got := place("2"); !slices.Contains(got, "clock_suspect") {
+		t.Errorf("refused by %v", got)
+	}
+	d.advance(10 * time.Second)
+	if got := place("3"); len(got) != 0 {
+		t.Errorf("after 10 s of agreement refused by %v", got)
+	}
+	d.verify()
+}
