@@ -89,6 +89,11 @@ func mutants() []mutant {
 			pkg:   "./internal/gate", test: "TestAForgottenOrderHaltsTheAccount",
 		},
 		{
+			name: "the age of the picture that a reconciliation compares", file: "internal/gate/reconcile.go",
+			edits: []edit{{"moved := g.state.Seq != pictured", "moved := g.state.Seq < pictured"}},
+			pkg:   "./internal/gate", test: "TestAnOlderPictureIsNotADifference",
+		},
+		{
 			name: "the compare-and-swap in SQLite", file: "internal/store/sqlite/schema.go",
 			edits: []edit{{"WHERE account = ? AND seq = ? AND hash = ?`\n\tsqlStart", "WHERE account = ? AND (seq = ? OR 1) AND (hash = ? OR 1)`\n\tsqlStart"}},
 			pkg:   "./internal/store/sqlite", test: "TestContract/CompareAndSwapRefusesEveryWrongHead",

@@ -51,16 +51,27 @@ func (g *Gate) Reconcile(ctx context.Context, adopt *Adopt) (out Reconciliation,
 	if err := g.resolveDoubts(ctx, &out); err != nil {
 		return out, err
 	}
-	seen, err := g.stillPicture(ctx)
-	if err != nil {
-		return out, err
-	}
-	if err := g.compare(ctx, &seen, adopt, &out); err != nil {
-		return out, err
+	for try := range StillPictureTries {
+		seen, err := g.stillPicture(ctx)
+		if err != nil {
+			return out, err
+		}
+		err = g.compare(ctx, &seen, adopt, &out, try == StillPictureTries-1)
+		if errors.Is(err, errMoved) {
+			continue
+		}
+		if err != nil {
+			return out, err
+		}
+		break
 	}
 	g.startPending = false
 	return out, nil
 }
+
+// errMoved says that the journal went on after the broker's account was read: what differs
+// may be no more than that.
+var errMoved = errors.New("the journal went on")
 
 // StillPictureTries is how often the broker's account is read again because something
 // happened at the broker meanwhile.
@@ -188,12 +199,19 @@ func (g *Gate) standingDrafts(o *account.Order, s *Standing) []draft {
 }
 
 // compare journals a whole reconciliation: differences that stay, or what was adopted.
-func (g *Gate) compare(ctx context.Context, seen *BrokerAccount, adopt *Adopt, out *Reconciliation) error {
+// A picture that is older than the state is not compared, unless it is the last.
+func (g *Gate) compare(ctx context.Context, seen *BrokerAccount, adopt *Adopt, out *Reconciliation, last bool) error {
+	pictured := g.state.Seq
 	_, err := g.commit(ctx, func() ([]draft, time.Time, error) {
 		at := g.now().at
+		out.External = 0
 		drafts := g.foreignOrders(seen, out)
 		body := journal.Reconcile{AsOf: journal.Time{Time: at}, Cash: seen.Cash, Whole: true, Who: "gate"}
 		out.Differences, out.Adopted = g.differences(seen), nil
+		moved := g.state.Seq != pictured
+		if moved && !last && (adopt != nil || len(drafts) > 0 || len(out.Differences) > 0) {
+			return nil, at, errMoved
+		}
 		if adopt != nil {
 			body.Who, body.Reason = adopt.Who, journal.BoundText(adopt.Reason, ReasonBytesMax)
 			for _, d := range out.Differences {
