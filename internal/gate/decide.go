@@ -3,8 +3,8 @@ package gate
 import (
 	"context"
 	"encoding/hex"
-	"fmt"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"github.com/broker-rails/broker-rails/internal/account"
@@ -74,7 +74,8 @@ func (g *Gate) Decide(ctx context.Context, c Call) (j Judgement) {
 	if id, ok := g.replayOf(&c); ok {
 		return g.replay(ctx, &c, id)
 	}
-	return g.judge(ctx, &c)
+	g.judge(ctx, &c, &j)
+	return j
 }
 
 // Check judges a call and changes nothing by it: no entry of the call, no counter, no
@@ -184,10 +185,9 @@ func (g *Gate) replay(ctx context.Context, c *Call, id string) Judgement {
 }
 
 // judge decides and commits, again for as long as other processes are faster. The
-// caller holds mu.
-func (g *Gate) judge(ctx context.Context, c *Call) Judgement {
-	var j Judgement
-	var body journal.Decision
+// caller holds mu. A judgement is large, and calls come on goroutines whose stacks are
+// small: it is filled in and not handed round.
+func (g *Gate) judge(ctx context.Context, c *Call, j *Judgement) {
 	var req rail.Request
 	counted, replayed := false, ""
 	entries, err := g.commit(ctx, func() ([]draft, time.Time, error) {
@@ -198,41 +198,48 @@ func (g *Gate) judge(ctx context.Context, c *Call) Judgement {
 			return nil, m.at, nil
 		}
 		req = g.request(ctx, c, m)
-		d := risk.Decide(g.state, g.doc, &req, g.cfg.Calendar)
-		j = Judgement{Decision: d, At: m.at}
-		if g.messagesSpent(&d, c.Intent.Action, m.at) {
+		*j = Judgement{At: m.at}
+		d := &j.Decision
+		*d = risk.Decide(g.state, g.doc, &req, g.cfg.Calendar)
+		if g.messagesSpent(d, c.Intent.Action, m.at) {
 			counted = true
 			return nil, m.at, nil
 		}
-		state := g.state.Digest()
-		body = record.Decision(&req, &d, record.Origin{
-			Door: c.Door, Agent: c.Agent, CallID: c.CallID, Note: journal.BoundText(c.Note, NoteBytesMax),
-			RawDigest: c.RawDigest, Clock: m.clock, Calendar: g.cfg.Calendar.Digest(), Control: g.ctl.Seq,
-			State: hex.EncodeToString(state[:]),
-		})
-		if d.Allowed() {
-			body.ReplyBy = journal.Time{Time: m.at.Add(ReplyWithin)}
-		}
-		return append([]draft{{journal.KindDecision, body}}, g.effects(&d, m.at)...), m.at, nil
+		return append([]draft{{journal.KindDecision, g.recorded(c, &req, d, &m)}}, g.effects(d, m.at)...), m.at, nil
 	})
-	if err != nil {
-		return g.faulted(ctx, c, err)
-	}
-	if replayed != "" {
-		return g.replay(ctx, c, replayed)
-	}
-	if counted {
+	switch {
+	case err != nil:
+		*j = g.faulted(ctx, c, err)
+		return
+	case replayed != "":
+		*j = g.replay(ctx, c, replayed)
+		return
+	case counted:
 		if err := g.countSpent(ctx, c); err != nil {
-			return g.faulted(ctx, c, err)
+			*j = g.faulted(ctx, c, err)
 		}
-		return j
+		return
 	}
-	first, last := entries[0], entries[len(entries)-1]
-	j.ID = fmt.Sprintf("%s/%d", g.cfg.Account, first.Seq)
+	first, last := &entries[0], &entries[len(entries)-1]
+	j.ID = g.cfg.Account + "/" + strconv.FormatUint(first.Seq, 10)
 	if j.Decision.Allowed() {
-		g.allow(&j, &req, first, last)
+		g.allow(j, &req, first, last)
 	}
-	return j
+}
+
+// recorded is the body of a decision's entry.
+func (g *Gate) recorded(c *Call, req *rail.Request, d *risk.Decision, m *moment) *journal.Decision {
+	state := g.state.Digest()
+	body := new(journal.Decision)
+	*body = record.Decision(req, d, record.Origin{
+		Door: c.Door, Agent: c.Agent, CallID: c.CallID, Note: journal.BoundText(c.Note, NoteBytesMax),
+		RawDigest: c.RawDigest, Clock: m.clock, Calendar: g.cfg.Calendar.Digest(), Control: g.ctl.Seq,
+		State: hex.EncodeToString(state[:]),
+	})
+	if d.Allowed() {
+		body.ReplyBy = journal.Time{Time: m.at.Add(ReplyWithin)}
+	}
+	return body
 }
 
 // NoteBytesMax bounds an agent's free text in an entry.
@@ -271,7 +278,7 @@ func reducedBy(id rail.ID) draft {
 }
 
 // allow mints the permit of a durable, allowed decision.
-func (g *Gate) allow(j *Judgement, req *rail.Request, first, last Stored) {
+func (g *Gate) allow(j *Judgement, req *rail.Request, first, last *Stored) {
 	in := &req.Intent
 	m := Message{
 		Action: in.Action, Instrument: req.Instrument, Quote: req.Quote, ExtendedHours: in.ExtendedHours,

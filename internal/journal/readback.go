@@ -15,6 +15,8 @@ func readBack(body any) any {
 	switch v := body.(type) {
 	case Decision:
 		return v.readBack()
+	case *Decision:
+		return v.readBack()
 	case Outcome:
 		return &v
 	case Fill:
@@ -37,7 +39,9 @@ func (t Time) readBack() Time {
 func plain(t time.Time) bool { return t == Time{t}.readBack().Time }
 
 // readBack returns an untyped nil for a decision with a word that has no text of its own.
-func (d Decision) readBack() any {
+func (given *Decision) readBack() any {
+	d := new(Decision)
+	*d = *given
 	in := &d.Intent
 	if in.Side > order.Sell || in.Type > order.StopLimit || in.TimeInForce > order.GTD || d.Instrument.Class > order.Forex {
 		return nil
@@ -59,7 +63,7 @@ func (d Decision) readBack() any {
 			break
 		}
 	}
-	return &d
+	return d
 }
 
 func (q *Quote) readBack() *Quote {
