@@ -59,10 +59,14 @@ func Encode(e *Entry) ([]byte, error) {
 	if err := checkEnvelope(e); err != nil {
 		return nil, err
 	}
-	b, err := appendEntry(make([]byte, 0, len(e.Body)+400), e)
+	if err := checkBody(e); err != nil {
+		return nil, err
+	}
+	b, err := appendHead(make([]byte, 0, len(e.Body)+400), e)
 	if err != nil {
 		return nil, err
 	}
+	b = appendTail(append(b, e.Body...), e)
 	if len(b) > EntryBytesMax {
 		return nil, problem("longer than an entry may be")
 	}
@@ -71,18 +75,20 @@ func Encode(e *Entry) ([]byte, error) {
 
 // EncodeBody returns the canonical bytes of a kind's body.
 func EncodeBody(body any) (jsontext.Value, error) {
-	p := pen{b: make([]byte, 0, bodyBytesUsual)}
-	if p.write(body) {
-		if p.err != nil {
-			return nil, &EntryError{Problem: "body cannot be written", Cause: p.err}
-		}
-		return p.b, nil
-	}
-	return encodeAny(body)
+	return appendBody(nil, body)
 }
 
-// bodyBytesUsual is room for the body of an ordinary decision.
-const bodyBytesUsual = 1536
+func appendBody(b []byte, body any) ([]byte, error) {
+	p := pen{b: b}
+	if !p.write(body) {
+		text, err := encodeAny(body)
+		return append(b, text...), err
+	}
+	if p.err != nil {
+		return nil, &EntryError{Problem: "body cannot be written", Cause: p.err}
+	}
+	return p.b, nil
+}
 
 func encodeAny(body any) (jsontext.Value, error) {
 	b, err := json.Marshal(body, json.WithMarshalers(marshalers))
@@ -122,26 +128,38 @@ func Seal(account string, seq uint64, prev Hash, at time.Time, fingerprint strin
 
 // SealEntry is Seal for a writer that goes on with the entry: it is what Envelope and
 // DecodeBody would read from the bytes. The entry may share memory with the body, which
-// must not be changed any more, and its Body shares memory with nothing.
+// must not be changed any more, and its Body shares memory with the bytes.
 func SealEntry(account string, seq uint64, prev Hash, at time.Time, fingerprint string, kind Kind, body any) (Entry, []byte, Hash, error) {
 	if KindOf(body) != kind {
 		return Entry{}, nil, Hash{}, problem("body is not of the kind")
 	}
-	value, err := EncodeBody(body)
+	e := Entry{Account: account, At: At(at), Kind: kind, Limits: fingerprint, Prev: prev, Schema: SchemaVersion, Seq: seq}
+	if err := checkEnvelope(&e); err != nil {
+		return Entry{}, nil, Hash{}, err
+	}
+	b, err := appendHead(make([]byte, 0, entryBytesUsual), &e)
 	if err != nil {
 		return Entry{}, nil, Hash{}, err
 	}
-	e := Entry{
-		Account: account, At: At(at), Body: value, Kind: kind, Limits: fingerprint,
-		Prev: prev, Schema: SchemaVersion, Seq: seq,
-	}
-	b, err := Encode(&e)
-	if err != nil {
+	start := len(b)
+	if b, err = appendBody(b, body); err != nil {
 		return Entry{}, nil, Hash{}, err
+	}
+	end := len(b)
+	b = appendTail(b, &e)
+	e.Body = b[start:end:end]
+	if err := checkBody(&e); err != nil {
+		return Entry{}, nil, Hash{}, err
+	}
+	if len(b) > EntryBytesMax {
+		return Entry{}, nil, Hash{}, problem("longer than an entry may be")
 	}
 	e.decoded = readBack(body)
 	return e, b, HashOf(b), nil
 }
+
+// entryBytesUsual is room for an ordinary decision.
+const entryBytesUsual = 2048
 
 func checkEnvelope(e *Entry) error {
 	switch {
@@ -155,7 +173,12 @@ func checkEnvelope(e *Entry) error {
 		return problem("kind is not known")
 	case e.Limits != "" && !isFingerprint(e.Limits):
 		return problem("fingerprint is not 64 lower-case hex digits")
-	case len(e.Body) < 2 || e.Body[0] != '{':
+	}
+	return nil
+}
+
+func checkBody(e *Entry) error {
+	if len(e.Body) < 2 || e.Body[0] != '{' {
 		return problem("body is not an object")
 	}
 	return nil
@@ -220,19 +243,24 @@ const (
 	partSeq     = `,"seq":`
 )
 
-func appendEntry(b []byte, e *Entry) ([]byte, error) {
+// appendHead writes what stands before the body.
+func appendHead(b []byte, e *Entry) ([]byte, error) {
 	b = append(append(b, partAccount...), e.Account...)
 	b, err := e.At.AppendText(append(b, partAt...))
 	if err != nil {
 		return nil, &EntryError{Problem: "time cannot be written", Cause: err}
 	}
-	b = append(append(b, partBody...), e.Body...)
+	return append(b, partBody...), nil
+}
+
+// appendTail writes what stands after the body.
+func appendTail(b []byte, e *Entry) []byte {
 	b = append(append(b, partKind...), e.Kind...)
 	b = append(append(b, partLimits...), e.Limits...)
 	b, _ = e.Prev.AppendText(append(b, partPrev...))
 	b = strconv.AppendInt(append(b, partSchema...), int64(e.Schema), 10)
 	b = strconv.AppendUint(append(b, partSeq...), e.Seq, 10)
-	return append(b, '}'), nil
+	return append(b, '}')
 }
 
 // Envelope reads an entry's envelope strictly, down to the byte, and leaves the body to
@@ -262,7 +290,10 @@ func Envelope(b []byte) (Entry, error) {
 	if !tail.readAfterBody(&e) {
 		return Entry{}, problem("not an entry in canonical form")
 	}
-	return e, checkEnvelope(&e)
+	if err := checkEnvelope(&e); err != nil {
+		return e, err
+	}
+	return e, checkBody(&e)
 }
 
 func (c *cutter) readAfterBody(e *Entry) bool {
