@@ -27,12 +27,20 @@ func TestHaltStopsARunningServer(t *testing.T) {
 			}
 			s := h.serve()
 			s.allowed()
+			web, addr := h.launchHTTP("--stateless")
 			h.must(0, append([]string{"halt", "--reason", "stop"}, scope...)...)
 			got := s.order("")
 			v := h.wantSent(1)
 			v.wantDenied(t, "kill_switch")
 			if !strings.HasPrefix(got, "DENIED kill_switch") {
 				t.Errorf("the agent was told: %s", got)
+			}
+			if got := post(t, addr, buy("AAPL", "1", "")); !strings.Contains(got, "DENIED kill_switch") {
+				t.Errorf("the agent over HTTP was told: %s", got)
+			}
+			web.signal(syscall.SIGTERM)
+			if code := web.stop(); code != 0 {
+				t.Errorf("exit code %d: %s", code, web.log)
 			}
 			h.refusesToStart(8, "halted", "rails resume")
 			h.wantSent(1)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,15 +37,25 @@ func (s *host) press(callers, most int, done func(answer string) bool) {
 
 func capped(got string) bool { return strings.Contains(got, "max_orders_per_day") }
 
-// Two servers on one journal share one cap.
-func TestTwoServersShareOneCap(t *testing.T) {
+// Two servers over standard input and one over HTTP, on one journal, share one cap.
+func TestServersShareOneCap(t *testing.T) {
 	t.Parallel()
 	const capacity = 60
 	h := newHouse(t, fmt.Sprintf(allOff, capacity))
 	servers := []*host{h.serve(), h.serve()}
+	web, addr := h.launchHTTP("--stateless")
 	var wg sync.WaitGroup
 	for _, s := range servers {
 		wg.Go(func() { s.press(4, capacity, capped) })
+	}
+	for range 4 {
+		wg.Go(func() {
+			for range capacity {
+				if got := post(t, addr, buy("AAPL", "1", "")); capped(got) {
+					return
+				}
+			}
+		})
 	}
 	wg.Wait()
 	v := h.wantSent(capacity)
@@ -56,7 +67,8 @@ func TestTwoServersShareOneCap(t *testing.T) {
 	if !strings.Contains(said, "verified") {
 		t.Errorf("audit-verify: %s", said)
 	}
-	for _, s := range servers {
+	web.signal(syscall.SIGTERM)
+	for _, s := range append(servers, web) {
 		if code := s.stop(); code != 0 {
 			t.Errorf("exit code %d: %s", code, s.log)
 		}
