@@ -112,9 +112,7 @@ func (st *step) latch() error {
 		return broken("latch is not of this trade date")
 	}
 	st.day.LossLatched = true
-	if !st.commit() {
-		return nil
-	}
+	st.commit()
 	return nil
 }
 
@@ -143,8 +141,6 @@ func (st *step) recovery() error {
 	if _, err := journal.DecodeBody[journal.Recovery](st.entry); err != nil {
 		return err
 	}
-	if !st.commit() {
-		return nil
-	}
+	st.commit()
 	return nil
 }

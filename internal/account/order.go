@@ -71,23 +71,25 @@ func (o *Order) DoubtSince(now time.Time) time.Time {
 	return since
 }
 
+// Status returns the open order's status at now.
+func (o *Order) Status(now time.Time) string {
+	switch {
+	case o.InDoubt(now):
+		return StatusInDoubt
+	case o.Stage == Reserved:
+		return StatusReserved
+	case o.Filled.IsPositive():
+		return StatusPartiallyFilled
+	}
+	return StatusWorking
+}
+
 // Order returns the open order with the id; nil if there is none.
 func (s *State) Order(id string) *Order { return s.side.bySeq[id] }
 
 // OpenOrders returns how many orders are open: reserved, working and in doubt, external
 // ones too, exits too.
 func (s *State) OpenOrders() int { return len(s.Orders) }
-
-// ExitOrders returns how many of the open orders drew on the slots of exits.
-func (s *State) ExitOrders() int {
-	n := 0
-	for _, o := range s.Orders {
-		if o.Reducing {
-			n++
-		}
-	}
-	return n
-}
 
 // InDoubtCount returns how many orders are in doubt at now.
 func (s *State) InDoubtCount(now time.Time) int {
@@ -205,9 +207,15 @@ func (s *State) planOrder(o *Order) (buy, sell money.Quantity, err error) {
 	return buy, sell, nil
 }
 
-// StatusFilled is the status of an order that filled up. The others are results of an
-// outcome, or of a resolution.
-const StatusFilled = "filled"
+// Statuses of an order. StatusFilled is of one that filled up; other ended orders have the
+// result of an outcome, or of a resolution.
+const (
+	StatusReserved        = "reserved"
+	StatusWorking         = "working"
+	StatusPartiallyFilled = "partially_filled" // and working
+	StatusInDoubt         = "in_doubt"
+	StatusFilled          = "filled"
+)
 
 // EndedOrder is an order of ours that is no longer open.
 type EndedOrder struct {

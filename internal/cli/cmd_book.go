@@ -33,7 +33,7 @@ type orderView struct {
 func viewOrder(o *account.Order, now time.Time) orderView {
 	v := orderView{
 		ID: o.ID, Symbol: o.Symbol, Side: o.Side.String(), OrderType: o.Type.String(), Quantity: o.Quantity.String(),
-		Filled: o.Filled.String(), TimeInForce: o.TimeInForce.String(), Stage: "working", External: o.External,
+		Filled: o.Filled.String(), TimeInForce: o.TimeInForce.String(), Stage: account.StatusWorking, External: o.External,
 		AgentID: o.AgentID, BrokerID: o.BrokerID, DecidedAt: o.DecidedAt,
 	}
 	if !o.LimitPrice.IsZero() {
@@ -44,9 +44,9 @@ func viewOrder(o *account.Order, now time.Time) orderView {
 	}
 	switch {
 	case o.InDoubt(now):
-		v.Stage = "in_doubt"
+		v.Stage = account.StatusInDoubt
 	case o.Stage == account.Reserved:
-		v.Stage = "reserved"
+		v.Stage = account.StatusReserved
 	}
 	switch {
 	case o.Canceling != nil:

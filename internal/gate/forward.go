@@ -20,7 +20,7 @@ type Outcome struct {
 	BrokerID string
 	Quantity money.Quantity
 	Filled   money.Quantity
-	Status   string // reserved, working, partially_filled, filled, in_doubt, ended
+	Status   string // one of account's statuses, the result that ended it, or "ended"
 	Reason   string // ours
 	// Unrecorded is set when the broker answered and the answer could not be journaled:
 	// the order is in flight to every reader of the journal, and in doubt after its time.
@@ -210,17 +210,7 @@ func (g *Gate) standing(id string) Outcome {
 		}
 		return out
 	}
-	out.BrokerID, out.Quantity, out.Filled = o.BrokerID, o.Quantity, o.Filled
-	switch {
-	case o.InDoubt(g.state.At) || o.Stage == account.Doubtful:
-		out.Status = "in_doubt"
-	case o.Stage == account.Reserved:
-		out.Status = "reserved"
-	case o.Filled.IsPositive():
-		out.Status = "partially_filled"
-	default:
-		out.Status = "working"
-	}
+	out.BrokerID, out.Quantity, out.Filled, out.Status = o.BrokerID, o.Quantity, o.Filled, o.Status(g.state.At)
 	return out
 }
 

@@ -86,17 +86,23 @@ func (g *Gate) price(ctx context.Context, req *rail.Request, symbol string, now 
 	}
 }
 
-// lastValid is the newest valid quote of this trade date, else the previous close.
+// lastValid is the newest valid quote of this trade date, else the previous close; in the
+// account's currency, and of no other symbol.
 func (g *Gate) lastValid(ctx context.Context, symbol string, now time.Time) market.Quote {
 	date := market.Session(now, g.cfg.Calendar).TradeDate
 	since := market.FromNewYork(date, 0)
-	if q, err := g.cfg.Quotes.LastValid(ctx, symbol, now, since); err == nil && q.Present {
+	if q, err := g.cfg.Quotes.LastValid(ctx, symbol, now, since); err == nil && g.values(&q, symbol) {
 		return q
 	}
-	if q, err := g.cfg.Quotes.PreviousClose(ctx, symbol, now); err == nil && q.Present {
+	if q, err := g.cfg.Quotes.PreviousClose(ctx, symbol, now); err == nil && g.values(&q, symbol) {
 		return q
 	}
 	return market.Quote{}
+}
+
+// values reports whether a quote can value what the account holds of a symbol.
+func (g *Gate) values(q *market.Quote, symbol string) bool {
+	return q.Valid() && (q.Symbol == "" || q.Symbol == symbol) && (q.Currency == "" || q.Currency == g.state.Currency)
 }
 
 // marks values the other holdings by their last valid quote of this or the previous
@@ -122,7 +128,7 @@ func (g *Gate) mark(ctx context.Context, h *account.Holding, now time.Time) (rai
 		since = market.FromNewYork(previous, 0)
 	}
 	q, err := g.cfg.Quotes.LastValid(ctx, symbol, now, since)
-	if err != nil || !q.Present || !q.Valid() {
+	if err != nil || !g.values(&q, symbol) {
 		return rail.Mark{}, false
 	}
 	return rail.Mark{Symbol: symbol, Bid: q.Bid, Ask: q.Ask, At: q.At}, true

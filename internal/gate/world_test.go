@@ -120,3 +120,68 @@ func TestABootClockThatGoesBackIsSuspect(t *testing.T) {
 	}
 	d.verify()
 }
+
+// oddLast changes the last valid quote, and gives no other.
+type oddLast struct {
+	gate.Quotes
+	symbol string // whose newest quote is absent
+	change func(q *market.Quote)
+}
+
+func (o oddLast) Quote(ctx context.Context, symbol string, now time.Time) (market.Quote, error) {
+	if symbol == o.symbol {
+		return market.Quote{}, nil
+	}
+	return o.Quotes.Quote(ctx, symbol, now)
+}
+
+func (o oddLast) LastValid(ctx context.Context, symbol string, now, since time.Time) (market.Quote, error) {
+	q, err := o.Quotes.LastValid(ctx, symbol, now, since)
+	o.change(&q)
+	return q, err
+}
+
+func (o oddLast) PreviousClose(ctx context.Context, symbol string, now time.Time) (market.Quote, error) {
+	return market.Quote{}, nil
+}
+
+// What is held is not valued by a price in another currency, as pence are for pounds, or
+// by another symbol's.
+func TestFailClosedMarkOfAnotherCurrencyOrSymbol(t *testing.T) {
+	for name, change := range map[string]func(q *market.Quote){
+		"currency": func(q *market.Quote) { q.Currency = "GBX" },
+		"symbol":   func(q *market.Quote) { q.Symbol = "MSFT" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, "session: {duplicate_window: off}")
+			d.fill(d.buy("10", "200.00"), "10", "200.00")
+			d.cfg.Quotes = oddLast{Quotes: d.quotes, change: change}
+			d.open()
+			j := d.decide("place_order", limitOrder("MSFT", "buy", "10", "200.00"))
+			if j.Allowed() || !slices.Contains(j.Decision.Faults(), "max_gross_exposure") {
+				t.Errorf("opening: allowed %v, faults %v", j.Allowed(), j.Decision.Faults())
+			}
+			d.cfg.Quotes = oddLast{Quotes: d.quotes, symbol: "AAPL", change: change}
+			d.open()
+			j = d.decide("place_order", limitOrder("AAPL", "sell", "10", "199.98"))
+			if j.Allowed() || !slices.Contains(j.Decision.Faults(), "limit_price_collar") {
+				t.Errorf("exit: allowed %v, faults %v", j.Allowed(), j.Decision.Faults())
+			}
+			d.verify()
+		})
+	}
+}
+
+// An exit without a quote is denied by the halt that the last valid one tells of, and the
+// journal holds what it was denied by.
+func TestTheHaltOfTheLastQuoteIsRecorded(t *testing.T) {
+	d := newDesk(t, "session: {duplicate_window: off}")
+	d.fill(d.buy("10", "200.00"), "10", "200.00")
+	d.cfg.Quotes = oddLast{Quotes: d.quotes, symbol: "AAPL", change: func(q *market.Quote) { q.Halted = true }}
+	d.open()
+	j := d.decide("place_order", limitOrder("AAPL", "sell", "10", "199.98"))
+	if j.Allowed() || !slices.Contains(j.Decision.Refusing(), "instrument_halted") {
+		t.Errorf("allowed %v, refused by %v, faults %v", j.Allowed(), j.Decision.Refusing(), j.Decision.Faults())
+	}
+	d.verify()
+}

@@ -23,7 +23,7 @@ const (
 	flagLimitsInvalid   = "limits_invalid"
 	flagStartPending    = "start_pending"
 	flagPaperBroker     = "paper_broker"
-	flagAtomicReplace   = "atomic_replace"
+	flagAtomicReplace   = journal.FlagAtomicReplace // which the fold reads too
 	flagControlHalted   = "control_halted"
 	flagControlReduce   = "control_reduce_only"
 )
@@ -129,8 +129,10 @@ func quoteOf(req *rail.Request) *journal.Quote {
 	if !q.Present && !req.LastValid.Present {
 		return nil
 	}
+	// Without a quote the halt is what the last valid one told.
+	halted := q.Halted || !q.Present && req.LastValid.Halted
 	out := &journal.Quote{
-		Absent: !q.Present, At: journal.Time{Time: q.At}, Currency: q.Currency, Feed: q.Feed, Halted: q.Halted,
+		Absent: !q.Present, At: journal.Time{Time: q.At}, Currency: q.Currency, Feed: q.Feed, Halted: halted,
 		Ask: side(q.Ask, q.HasAsk), Bid: side(q.Bid, q.HasBid), Last: side(q.Last, q.HasLast),
 	}
 	if l := req.LastValid; l.Present {
@@ -146,7 +148,9 @@ func side(p money.Price, has bool) *money.Price {
 	return &p
 }
 
-// Request reads the request of a decision back, as it was judged.
+// Request reads the request of a decision back, as it was judged. Of the last valid quote
+// only symbol, prices and time are kept, and without a quote its halt: the gate hands on
+// none in another currency.
 func Request(e *journal.Entry, body *journal.Decision) (rail.Request, error) {
 	req := rail.Request{
 		Intent: body.Intent, Now: e.At.Time, Instrument: body.Instrument, ClockSuspect: body.Clock.Suspect,
@@ -186,10 +190,18 @@ func Request(e *journal.Entry, body *journal.Decision) (rail.Request, error) {
 	return req, nil
 }
 
+// quotedSymbol is the symbol of a decision's quote, which the entry does not repeat.
+func quotedSymbol(req *rail.Request) string {
+	if req.Instrument.Symbol != "" {
+		return req.Instrument.Symbol
+	}
+	return req.Intent.Symbol
+}
+
 func readQuote(req *rail.Request, q *journal.Quote) {
 	if !q.Absent {
 		quote := market.Quote{
-			Symbol: req.Intent.Symbol, At: q.At.Time, Currency: q.Currency, Feed: q.Feed, Halted: q.Halted, Present: true,
+			Symbol: quotedSymbol(req), At: q.At.Time, Currency: q.Currency, Feed: q.Feed, Halted: q.Halted, Present: true,
 		}
 		if q.Bid != nil {
 			quote.Bid, quote.HasBid = *q.Bid, true
@@ -205,6 +217,7 @@ func readQuote(req *rail.Request, q *journal.Quote) {
 	if l := q.LastValid; l != nil {
 		req.LastValid = market.Quote{
 			Symbol: l.Symbol, Bid: l.Bid, Ask: l.Ask, At: l.At.Time, Present: true, HasBid: true, HasAsk: true,
+			Halted: q.Absent && q.Halted,
 		}
 	}
 }

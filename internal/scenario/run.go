@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/broker-rails/broker-rails/internal/account"
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/normalize"
@@ -201,9 +202,9 @@ func judged(j *gate.Judgement, out *StepResult) {
 // outcomes.
 func replayedAs(o *gate.Outcome) string {
 	switch o.Status {
-	case "working", "partially_filled", "filled":
+	case account.StatusWorking, account.StatusPartiallyFilled, account.StatusFilled:
 		return journal.ResultAccepted
-	case "reserved":
+	case account.StatusReserved:
 		return OutcomeInFlight
 	}
 	return o.Status

@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/broker-rails/broker-rails/internal/account"
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/risk"
@@ -65,9 +66,9 @@ func (s *Server) outcome(j *gate.Judgement, out *gate.Outcome) *mcp.CallToolResu
 func (s *Server) replayed(j *gate.Judgement) *mcp.CallToolResult {
 	out := j.Replayed
 	switch out.Status {
-	case "in_doubt":
+	case account.StatusInDoubt:
 		return inDoubt(j.OrderID, j.ID)
-	case "reserved":
+	case account.StatusReserved:
 		return errorResult(fmt.Sprintf("IN_FLIGHT order=%s decision=%s retry=no\n"+
 			"The same order is being placed. Nothing was sent again: ask for its state with get_orders and this order_id.", j.OrderID, j.ID),
 			decided{Verdict: risk.Allowed.String(), Decision: j.ID, Order: j.OrderID, Result: resultReplayed, Retry: retryNo})

@@ -40,7 +40,7 @@ func (s *Server) getOrders(ctx context.Context, q normalize.Query) (any, error) 
 	out := ordersShown{Practice: s.cfg.Practice}
 	err := s.view(ctx, func(v gate.View) {
 		for _, o := range v.State.Orders {
-			status := statusOf(o, &v)
+			status := o.Status(v.Now)
 			if (q.OrderID == "" || o.ID == q.OrderID) && (q.Status == "" || status == q.Status) {
 				out.Orders = append(out.Orders, showOrder(o, status))
 			}
@@ -55,18 +55,6 @@ func (s *Server) getOrders(ctx context.Context, q normalize.Query) (any, error) 
 		}
 	})
 	return out, err
-}
-
-func statusOf(o *account.Order, v *gate.View) string {
-	switch {
-	case o.InDoubt(v.Now) || o.Stage == account.Doubtful:
-		return "in_doubt"
-	case o.Stage == account.Reserved:
-		return "reserved"
-	case o.Filled.IsPositive():
-		return "partially_filled"
-	}
-	return "working"
 }
 
 func showOrder(o *account.Order, status string) orderShown {
