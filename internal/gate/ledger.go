@@ -188,29 +188,30 @@ func (g *Gate) refreshLimits() error {
 // newer state, each time that another process was faster; it returns no drafts to say
 // that nothing is left to write. The caller holds mu.
 func (g *Gate) commit(ctx context.Context, build func() ([]draft, time.Time, error)) ([]Stored, error) {
-	ctx, cancel := context.WithoutCancel(ctx), context.CancelFunc(nil)
-	defer func() {
-		if cancel != nil {
-			cancel()
+	var drafts []draft
+	var at time.Time
+	var err error
+	// The bound is on the journal's part, and most often there is nothing to write.
+	built := g.state != nil
+	if built {
+		if drafts, at, err = build(); err != nil || len(drafts) == 0 {
+			return nil, err
 		}
-	}()
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), AppendWithin)
+	defer cancel()
 	for try := 0; ; try++ {
 		if g.state == nil {
-			if cancel == nil {
-				ctx, cancel = context.WithTimeout(ctx, AppendWithin)
-			}
 			if err := g.catchUp(ctx); err != nil {
 				return nil, err
 			}
 		}
-		drafts, at, err := build()
-		if err != nil || len(drafts) == 0 {
-			return nil, err
+		if !built {
+			if drafts, at, err = build(); err != nil || len(drafts) == 0 {
+				return nil, err
+			}
 		}
-		// The bound is on the journal's part, and most often there is nothing to write.
-		if cancel == nil {
-			ctx, cancel = context.WithTimeout(ctx, AppendWithin)
-		}
+		built = false
 		s, err := g.seal(drafts, at)
 		if err != nil {
 			return nil, err
