@@ -185,3 +185,48 @@ func TestTheHaltOfTheLastQuoteIsRecorded(t *testing.T) {
 	}
 	d.verify()
 }
+
+// stepClock is a wall clock that can be stepped, under market time that runs on.
+type stepClock struct {
+	gate.Clock
+	wall time.Duration
+}
+
+func (c *stepClock) Read() gate.Reading {
+	r := c.Clock.Read()
+	r.Wall = r.Wall.Add(c.wall)
+	return r
+}
+
+// The figures of a suspect clock, each at its edge: a step of 2 s back and of 5 s apart
+// passes, a nanosecond more does not; after 10 s of agreement the clocks are trusted.
+func TestClockStepsAtTheirEdges(t *testing.T) {
+	for name, c := range map[string]struct {
+		step    time.Duration
+		wait    time.Duration
+		suspect bool
+	}{
+		"2 s back":             {-2 * time.Second, 0, false},
+		"beyond 2 s back":      {-2*time.Second - 1, 0, true},
+		"5 s forward":          {5 * time.Second, 0, false},
+		"beyond 5 s forward":   {5*time.Second + 1, 0, true},
+		"short of 10 s agreed": {time.Hour, 10*time.Second - 1, true},
+		"10 s agreed":          {time.Hour, 10 * time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, "session: {duplicate_window: off}")
+			wall := &stepClock{Clock: d.clock}
+			d.cfg.Clock = wall
+			d.open()
+			d.buy("1", "200.00")
+			wall.wall = c.step
+			must(t, d.gate.Tick(t.Context()))
+			d.advance(c.wait)
+			j := d.decide("place_order", limitOrder("AAPL", "buy", "2", "200.00"))
+			if got := slices.Contains(j.Decision.Refusing(), "clock_suspect"); got != c.suspect {
+				t.Errorf("suspect %v, want %v; refused by %v", got, c.suspect, j.Decision.Refusing())
+			}
+			d.verify()
+		})
+	}
+}
