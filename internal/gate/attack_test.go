@@ -140,3 +140,23 @@ func TestALostOrderIsNotGivenUpWhileItMayArrive(t *testing.T) {
 		}
 	}
 }
+
+// An order that is decided in the last instant of the session is not sent after it: the
+// broker would keep it for the next open.
+func TestAnOrderIsNotSentAfterItsSession(t *testing.T) {
+	d := newDesk(t, "")
+	d.advance(5*time.Hour - time.Millisecond)
+	kept, _ := d.do("place_order", `{"symbol":"AAPL","side":"buy","order_type":"limit","quantity":"9","limit_price":"200.00","time_in_force":"gtc"}`)
+	late := d.decide("place_order", limitOrder("AAPL", "buy", "10", "200.00"))
+	if !late.Allowed() {
+		t.Fatalf("refused by %v", late.Decision.Refusing())
+	}
+	d.advance(time.Millisecond)
+	if out := d.gate.Forward(t.Context(), late.Permit); out.Result != journal.ResultNotSent {
+		t.Errorf("outcome %+v", out)
+	}
+	if j, out := d.do("cancel_order", `{"order_id":"`+kept.OrderID+`"}`); out.Result != journal.ResultAccepted {
+		t.Errorf("the cancel is refused by %v, outcome %+v", j.Decision.Refusing(), out)
+	}
+	d.verify()
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/broker-rails/broker-rails/internal/account"
 	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/order"
 )
@@ -73,8 +74,18 @@ func (g *Gate) stillPermitted(ctx context.Context, p *Permit) (reason string, ok
 		return "halted", false
 	case time.Since(p.minted) > PermitFor:
 		return "permit expired", false
+	case p.message.Action != order.ActionCancel && !g.sameSession(p.message.At):
+		return "the session ended after the decision", false
 	}
 	return "", true
+}
+
+// sameSession reports whether now lies in the session that an order was judged in: one
+// that comes after the close would wait for the next open, and trade at its prices. The
+// caller holds mu.
+func (g *Gate) sameSession(decided time.Time) bool {
+	was, is := market.Session(decided, g.cfg.Calendar), market.Session(g.now().at, g.cfg.Calendar)
+	return was.Kind == is.Kind && was.TradeDate == is.TradeDate
 }
 
 // send transmits, bounded in time and whatever the caller's context says: once sent,
