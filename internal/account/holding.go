@@ -22,25 +22,6 @@ func (s *State) findHolding(symbol string) (int, bool) {
 	return i, i < len(s.Holdings) && s.Holdings[i].Instrument.Symbol == symbol
 }
 
-// WorstLong is the position if everything that can still buy fills and nothing sells;
-// false if that is out of range. Zero for a nil holding.
-func (h *Holding) WorstLong() (money.Quantity, bool) {
-	if h == nil {
-		return money.Quantity{}, true
-	}
-	return h.Position.Add(h.OpenBuy)
-}
-
-// WorstShort is how far short the position gets if everything that can still sell fills
-// and nothing buys: a magnitude, negative as long as that is not short at all; false if
-// it is out of range. Zero for a nil holding.
-func (h *Holding) WorstShort() (money.Quantity, bool) {
-	if h == nil {
-		return money.Quantity{}, true
-	}
-	return h.OpenSell.Sub(h.Position)
-}
-
 // openWith returns what can still fill on each side once the order o has the given
 // group and remaining quantity; remaining zero is an order that is gone. It is false
 // if a sum is out of range.

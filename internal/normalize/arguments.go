@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -59,13 +60,13 @@ func readArguments(raw []byte, known []string) (map[string]argument, *Refusal) {
 		if len(out) >= ArgumentsCountMax {
 			return nil, &Refusal{Code: MalformedCall, Problem: "too many arguments"}
 		}
-		if !contains(known, field) {
+		if !slices.Contains(known, field) {
 			if unknown == nil {
 				unknown = &Refusal{Code: UnknownArgument, Problem: unknownProblem(known, field)}
 			}
 			field = "\x00" + field
 		}
-		arg, refusal := scalar(value, strings.TrimPrefix(field, "\x00"), contains(known, field))
+		arg, refusal := scalar(value, strings.TrimPrefix(field, "\x00"), slices.Contains(known, field))
 		if refusal != nil && unknown == nil {
 			return nil, refusal
 		}
@@ -125,16 +126,8 @@ func scalar(v jsontext.Value, field string, known bool) (argument, *Refusal) {
 	return a, nil
 }
 
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
-
-// tooDeep counts brackets outside strings, before any parser recurses.
+// tooDeep counts brackets outside strings, before any parser recurses. Package wire does
+// the same for whole messages: neither door nor mapping leans on the other.
 func tooDeep(raw []byte) bool {
 	depth, inString, escaped := 0, false, false
 	for _, c := range raw {

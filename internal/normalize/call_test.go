@@ -3,6 +3,7 @@ package normalize
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -214,7 +215,7 @@ func FuzzCall(f *testing.F) {
 			t.Fatalf("read, and is no JSON: %v", err)
 		}
 		for name := range members {
-			if !contains(Fields(tool), name) {
+			if !slices.Contains(Fields(tool), name) {
 				t.Fatalf("unknown argument %q was taken", name)
 			}
 		}

@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"slices"
 	"strconv"
 )
 
@@ -85,7 +86,7 @@ func Ask(tool string, raw []byte) (Query, *Refusal) {
 
 func (r *reader) status() string {
 	text, ok := r.text("status", false)
-	if ok && !contains(OrderStatuses(), text) {
+	if ok && !slices.Contains(OrderStatuses(), text) {
 		r.refuse(MalformedCall, "status", "is not one of the words that the tool lists")
 		return ""
 	}

@@ -49,8 +49,7 @@ func word[T any](r *reader, field string, parse func(string) (T, error)) T {
 	return v
 }
 
-// symbol takes letters, digits, dot, dash and slash; lower-case ASCII letters are
-// raised. Dash and slash in a share class are one spelling with the dot.
+// symbol takes a symbol in any of its spellings.
 func (r *reader) symbol() string {
 	text, ok := r.text("symbol", true)
 	if !ok {

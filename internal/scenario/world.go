@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -212,8 +211,6 @@ func (w *world) find(name string) known {
 	}
 	return known{orderID: name, brokerID: name}
 }
-
-var errUnknownOrder = errors.New("no order of this scenario has that name")
 
 func (w *world) sent(ctx context.Context) (int, error) {
 	sent, err := w.paper.Ledger().Messages(ctx)

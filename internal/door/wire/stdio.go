@@ -26,8 +26,8 @@ type Stdio struct {
 
 // NewStdio taps in and out. A tool call that passes and is then answered with a protocol
 // error which does not hold mark was refused by the library, out of everyone's sight:
-// it is reported as well, on the goroutine that writes. Neither is closed by closing In or Out: they belong to the
-// caller.
+// it is reported as well, on the goroutine that writes. Neither stream is closed by
+// closing In or Out: they belong to the caller.
 func NewStdio(in io.Reader, out io.Writer, mark string, report func(*Violation)) *Stdio {
 	s := &session{out: out, mark: []byte(mark), report: report, inFlight: make(map[string]bool)}
 	s.settled = sync.NewCond(&s.mu)
