@@ -101,8 +101,9 @@ func (b *Broker) terms(o *Order, m gate.Message, now time.Time) string {
 	if o.Type.HasLimit() && !m.LimitPrice.IsZero() {
 		o.LimitPrice = m.LimitPrice
 	}
-	if o.Type.HasStop() && !m.StopPrice.IsZero() {
-		o.StopPrice = m.StopPrice
+	if o.Type.HasStop() && !m.StopPrice.IsZero() && m.StopPrice != o.StopPrice {
+		// A stop that was moved waits again: it was judged as one that has not triggered.
+		o.StopPrice, o.Triggered = m.StopPrice, false
 	}
 	if m.TimeInForce == order.TimeInForceNone {
 		return ""

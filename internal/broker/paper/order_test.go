@@ -180,3 +180,24 @@ func TestMessageAfterItsTimeIsRejected(t *testing.T) {
 		}
 	})
 }
+
+// A triggered stop-limit that is moved away was judged as a stop that waits, and not as
+// a limit order.
+func TestAStopThatIsMovedWaitsAgain(t *testing.T) {
+	desks(t, Options{}, func(d *desk) {
+		m := d.limit(order.Buy, "10", "200.50")
+		m.Type, m.StopPrice = order.StopLimit, px("200.40")
+		first := d.took(m)
+		d.tape.say(at.Add(time.Second), "200.58", "200.60") // triggers, beyond the limit
+		d.clock.pass(2 * time.Second)
+		r := d.replaced(first.BrokerID, "10", "230.00")
+		r.Type, r.StopPrice = order.StopLimit, px("225.00")
+		if got := d.took(r); len(got.Fills) != 0 {
+			t.Errorf("filled %+v with a stop of 225 and an ask of 200.60", got.Fills)
+		}
+		d.clock.pass(time.Minute)
+		if got := d.position(); !got.IsZero() {
+			t.Errorf("position %s", got)
+		}
+	})
+}
