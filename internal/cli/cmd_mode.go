@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -77,6 +78,7 @@ func (a *app) setMode(ctx context.Context, m journal.Mode, all, cancelOpen bool)
 		return a.setModeForAll(ctx, m)
 	}
 	v := modeChange{Schema: "rails.mode/v1", Reason: m.Reason, Who: m.Who}
+	held := m.Mode == journal.ModeHalted && a.holdByFile(ctx, m.Reason, false)
 	err := a.withDeck(ctx, ruling, func(d *deck) error {
 		v.Account = d.account
 		if err := setModeWithFile(m, haltfile.For(d.dir, d.account), func() error { return d.gate.SetMode(ctx, m) }); err != nil {
@@ -85,7 +87,7 @@ func (a *app) setMode(ctx context.Context, m journal.Mode, all, cancelOpen bool)
 		return d.gate.View(ctx, func(now gate.View) { v.Mode = now.Mode.String() })
 	})
 	if err != nil {
-		return err
+		return orHeld(held, err)
 	}
 	// The halt stands before any cancel is tried: whatever happens now, nothing opens.
 	code := exitDone
@@ -125,15 +127,40 @@ func setModeWithFile(m journal.Mode, f haltfile.File, write func() error) error 
 		}
 	}
 	if err := write(); err != nil {
-		if m.Mode == journal.ModeHalted {
-			return &failure{
-				code: exitFailed, what: "halted by the halt file alone; the journal could not be written", err: err,
-				hint: "the halt holds: nothing is sent while the file stands, and the next process that can write makes its entry",
-			}
-		}
-		return err
+		return orHeld(m.Mode == journal.ModeHalted, err)
 	}
 	return f.Done()
+}
+
+// holdByFile puts a halt into force by its file before the journal is opened for writing,
+// which another process's lock keeps from happening. It reads the journal only to know
+// which account is meant, and reports whether the file stands.
+func (a *app) holdByFile(ctx context.Context, reason string, all bool) bool {
+	d, err := a.openJournal(ctx, looking)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = d.Close(ctx) }() // it was only read
+	if all {
+		return haltfile.ForAll(d.dir).Request(reason) == nil
+	}
+	if d.name(ctx, a.flags.account) != nil {
+		return false
+	}
+	known, err := d.accounts(ctx)
+	return err == nil && slices.Contains(known, d.account) && haltfile.For(d.dir, d.account).Request(reason) == nil
+}
+
+// orHeld says of a halt that could not be written that its file holds.
+func orHeld(held bool, err error) error {
+	var said *failure
+	if !held || errors.As(err, &said) {
+		return err
+	}
+	return &failure{
+		code: exitFailed, what: "halted by the halt file alone; the journal could not be written", err: err,
+		hint: "the halt holds: nothing is sent while the file stands, and the next process that can write makes its entry",
+	}
 }
 
 func (a *app) cancelAfterHalt(ctx context.Context, v *modeChange) (code int, err error) {
@@ -155,9 +182,10 @@ func (a *app) cancelAfterHalt(ctx context.Context, v *modeChange) (code int, err
 // setModeForAll writes the control chain. It opens no account: it must work when one
 // cannot be folded.
 func (a *app) setModeForAll(ctx context.Context, m journal.Mode) error {
+	held := m.Mode == journal.ModeHalted && a.holdByFile(ctx, m.Reason, true)
 	d, err := a.openJournal(ctx, ruling)
 	if err != nil {
-		return err
+		return orHeld(held, err)
 	}
 	err = setModeWithFile(m, haltfile.ForAll(d.dir), func() error { return gate.SetModeForAll(ctx, d.store, clock.NewSystem(), m) })
 	if err = errors.Join(err, d.Close(ctx)); err != nil {

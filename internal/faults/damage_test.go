@@ -256,42 +256,56 @@ func TestExposedFilesRefuseTheStart(t *testing.T) {
 }
 
 // Another process holds the journal's lock: a running server refuses and sends nothing, a
-// halt and a start say what to do, and all work again when the lock is gone.
+// start says what to do, and a halt holds by its file until it can be written. All work
+// again when the lock is gone.
 func TestLockedJournal(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, fmt.Sprintf(allOff, 100))
-	s := h.serve()
-	s.allowed()
-	db := rawOpen(t, filepath.Join(h.dir, sqlite.FileName))
-	if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
-		t.Fatal(err)
+	for _, scope := range [][]string{nil, {"--all"}} {
+		t.Run(fmt.Sprint(scope), func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, fmt.Sprintf(allOff, 100))
+			s := h.serve()
+			s.allowed()
+			db := rawOpen(t, filepath.Join(h.dir, sqlite.FileName))
+			if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+				t.Fatal(err)
+			}
+			waiting := s.send("tools/call", buy("AAPL", "1", ""))
+			h.refusesToStart(1, "locked")
+			if got := s.wait(waiting); !strings.Contains(got, "journal_unavailable") {
+				t.Errorf("an order on a locked journal: %s", got)
+			}
+			code, said := h.rails(append([]string{"halt", "--reason", "stop"}, scope...)...)
+			if code != 1 || !strings.Contains(said, "locked") || !strings.Contains(said, "the halt holds") {
+				t.Errorf("halt ended with %d: %s", code, said)
+			}
+			if v := h.wantSent(1); v.allowed() != 1 {
+				t.Errorf("%d decisions allowed, want 1", v.allowed())
+			}
+			if _, err := db.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			// The halt that could not be written is the next thing that is.
+			s.order("")
+			v := h.wantSent(1)
+			v.wantDenied(t, "kill_switch")
+			h.refusesToStart(8, "halted")
+			h.must(0, append([]string{"resume", "--reason", "go on"}, scope...)...)
+			if scope != nil {
+				h.must(0, "resume", "--reason", "go on")
+			}
+			s.allowed()
+			h.wantSent(2)
+			h.must(0, append([]string{"halt", "--reason", "stop"}, scope...)...)
+			s.order("")
+			h.wantSent(2)
+			s.stop()
+			oracle(t, h.dir, time.Minute)
+		})
 	}
-	waiting := s.send("tools/call", buy("AAPL", "1", ""))
-	code, said := h.rails("halt", "--reason", "stop")
-	if code != 1 || !strings.Contains(said, "locked") || !strings.Contains(said, "hint: ") {
-		t.Errorf("halt ended with %d: %s", code, said)
-	}
-	if got := s.wait(waiting); !strings.Contains(got, "journal_unavailable") {
-		t.Errorf("an order on a locked journal: %s", got)
-	}
-	h.refusesToStart(1, "locked")
-	v := h.wantSent(1)
-	if v.allowed() != 1 {
-		t.Errorf("%d decisions allowed, want 1", v.allowed())
-	}
-	if _, err := db.ExecContext(t.Context(), "ROLLBACK"); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s.allowed()
-	h.wantSent(2)
-	h.must(0, "halt", "--reason", "stop")
-	s.order("")
-	h.wantSent(2)
-	s.stop()
-	oracle(t, h.dir, time.Minute)
 }
 
 // A journal restored from an older copy, beside a ledger that went on, must not trade:
