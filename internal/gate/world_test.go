@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/broker-rails/broker-rails/internal/gate"
+	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/market"
+	"github.com/broker-rails/broker-rails/internal/money"
 )
 
 // oddBroker tells odd things, or nothing at all.
@@ -227,6 +229,105 @@ func TestClockStepsAtTheirEdges(t *testing.T) {
 				t.Errorf("suspect %v, want %v; refused by %v", got, c.suspect, j.Decision.Refusing())
 			}
 			d.verify()
+		})
+	}
+}
+
+// listening keeps what it is sent.
+type listening struct {
+	gate.Broker
+	got []gate.Message
+}
+
+func (l *listening) Send(ctx context.Context, s gate.Sealed) gate.Reply {
+	m, err := s.Open()
+	if err == nil {
+		l.got = append(l.got, m)
+	}
+	return l.Broker.Send(ctx, s)
+}
+
+// What is sent is what was judged, and the quote with it that the verdict went by; where
+// there was none, the last valid one.
+func TestTheMessageIsWhatWasJudged(t *testing.T) {
+	d := newDesk(t, "session: {duplicate_window: off}")
+	broker := &listening{Broker: d.paper}
+	d.broker = broker
+	d.open()
+	bought := d.buy("10", "200.00")
+	d.fill(bought, "10", "200.00")
+	d.cfg.Quotes = oddLast{Quotes: d.quotes, symbol: "AAPL", change: func(q *market.Quote) { q.Bid = money.MustPrice("199.97") }}
+	d.open()
+	if j, out := d.do("place_order", limitOrder("AAPL", "sell", "4", "199.99")); out.Result != journal.ResultAccepted {
+		t.Fatalf("the exit: refused by %v %v, %+v", j.Decision.Refusing(), j.Decision.Faults(), out)
+	}
+	if len(broker.got) != 2 {
+		t.Fatalf("%d messages", len(broker.got))
+	}
+	var decisions []journal.Entry
+	for _, e := range d.entries() {
+		if e.Kind == journal.KindDecision {
+			decisions = append(decisions, e)
+		}
+	}
+	for i, bid := range []string{"199.98", "199.97"} {
+		m, e := &broker.got[i], &decisions[i]
+		body, err := journal.DecodeBody[journal.Decision](e)
+		must(t, err)
+		text, err := journal.Encode(e)
+		must(t, err)
+		in := body.Intent
+		want := gate.Message{
+			Action: in.Action, ClientOrderID: journal.ClientOrderID("paper", e.Seq, journal.HashOf(text)), Instrument: body.Instrument,
+			Side: in.Side, Type: in.Type, Quantity: in.Quantity, LimitPrice: in.LimitPrice, StopPrice: in.StopPrice,
+			TimeInForce: in.TimeInForce, ExtendedHours: in.ExtendedHours, Quote: m.Quote,
+			At: e.At.Time, SendBy: e.At.Add(gate.ReplyWithin),
+		}
+		if *m != want {
+			t.Errorf("sent %+v\nwant %+v", *m, want)
+		}
+		if m.Quote.Bid.String() != bid || !m.Quote.Valid() || m.Quote.Symbol != "AAPL" {
+			t.Errorf("sent with the quote %+v, want a bid of %s", m.Quote, bid)
+		}
+	}
+}
+
+// Equity at open is what the holdings are worth within a minute of the open, and the
+// broker's previous close after it; once written it stands.
+func TestEquityAtOpenIsCapturedOnce(t *testing.T) {
+	opens := time.Date(2026, 3, 19, 13, 30, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		after time.Duration
+		want  string
+	}{
+		"at the open":     {0, "marks"},
+		"after a minute":  {gate.OpenCaptureFor, "marks"},
+		"a moment later":  {gate.OpenCaptureFor + 1, "previous_close"},
+		"before the open": {-time.Hour, "previous_close"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, "")
+			must(t, d.gate.Tick(t.Context()))
+			d.clock.Advance(opens.Add(c.after).Sub(d.clock.Now()))
+			d.quote("AAPL", "199.98", "200.02", 0)
+			must(t, d.gate.Tick(t.Context()))
+			d.advance(30 * time.Minute)
+			must(t, d.gate.Tick(t.Context()))
+			must(t, d.otherProcess().Tick(t.Context()))
+			var sources []string
+			for _, e := range d.entries() {
+				if e.Kind != journal.KindOpen {
+					continue
+				}
+				body, err := journal.DecodeBody[journal.Open](&e)
+				must(t, err)
+				if body.TradeDate == "2026-03-19" {
+					sources = append(sources, body.Source)
+				}
+			}
+			if !slices.Equal(sources, []string{c.want}) {
+				t.Errorf("written as %v, want %s", sources, c.want)
+			}
 		})
 	}
 }
