@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/broker-rails/broker-rails/internal/account"
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/market"
@@ -329,5 +330,106 @@ func TestEquityAtOpenIsCapturedOnce(t *testing.T) {
 				t.Errorf("written as %v, want %s", sources, c.want)
 			}
 		})
+	}
+}
+
+// poorBroker shows another buying power than the ledger comes to.
+type poorBroker struct {
+	gate.Broker
+	poor bool
+}
+
+func (b *poorBroker) Account(ctx context.Context) (gate.BrokerAccount, error) {
+	seen, err := b.Broker.Account(ctx)
+	if b.poor {
+		seen.BuyingPower = money.MustNotional("100")
+	}
+	return seen, err
+}
+
+// The broker's own figure is asked for again once it is older than FiguresAgeMax, and at
+// once when something happened there.
+func TestTheBrokersFiguresAreReadAgain(t *testing.T) {
+	denied := func(d *desk, quantity string) bool {
+		j := d.decide("place_order", limitOrder("MSFT", "buy", quantity, "200.00"))
+		return slices.Contains(j.Decision.Refusing(), "insufficient_buying_power")
+	}
+	begin := func(t *testing.T) (*desk, *poorBroker, string) {
+		d := newDesk(t, "session: {duplicate_window: off}")
+		broker := &poorBroker{Broker: d.paper}
+		d.broker = broker
+		d.open()
+		id := d.buy("10", "200.00")
+		if denied(d, "1") {
+			t.Fatal("denied by the figure that the ledger comes to")
+		}
+		broker.poor = true
+		return d, broker, id
+	}
+	t.Run("by age", func(t *testing.T) {
+		d, _, _ := begin(t)
+		d.advance(gate.FiguresAgeMax)
+		if denied(d, "2") {
+			t.Error("read again although it is not too old")
+		}
+		d.advance(1)
+		if !denied(d, "3") {
+			t.Error("an old figure was taken")
+		}
+	})
+	t.Run("by an event", func(t *testing.T) {
+		d, _, id := begin(t)
+		d.fill(id, "10", "200.00")
+		if !denied(d, "2") {
+			t.Error("a figure from before the event was taken")
+		}
+	})
+}
+
+// A repeated order counts as a message and as nothing else.
+func TestAReplayIsAMessageOnly(t *testing.T) {
+	d := newDesk(t, "session: {duplicate_window: off}")
+	place := `{"symbol":"AAPL","side":"buy","order_type":"limit","quantity":"10","limit_price":"200.00","time_in_force":"day","client_order_id":"c-1"}`
+	d.do("place_order", place)
+	if j := d.decide("place_order", place); j.Replayed == nil {
+		t.Fatalf("not a replay: %+v", j)
+	}
+	d.view(func(v gate.View) {
+		s := v.State
+		if n := s.Messages.Count(v.Now, account.BucketOpen); n != 2 {
+			t.Errorf("%d messages, want 2", n)
+		}
+		if n := s.Denials.Count(v.Now, time.Hour); n != 0 || s.Rate.Count(v.Now, account.BucketOpen) != 1 || s.DayAt(v.Now).Orders != 1 {
+			t.Errorf("%d denials, %d orders of the minute, %d of the day", n, s.Rate.Count(v.Now, account.BucketOpen), s.DayAt(v.Now).Orders)
+		}
+	})
+	if d.messages() != 1 {
+		t.Errorf("%d messages at the broker", d.messages())
+	}
+	d.verify()
+}
+
+// A reconciliation of the paper broker that finds nothing new makes an entry every
+// ReconcileQuietFor, and one that finds something makes it at once.
+func TestQuietReconciliation(t *testing.T) {
+	d := newDesk(t, "")
+	count := func() (n int) {
+		_, err := d.gate.Reconcile(t.Context(), nil)
+		must(t, err)
+		for _, k := range d.kinds() {
+			if k == journal.KindReconcile {
+				n++
+			}
+		}
+		return n
+	}
+	for i, c := range []struct {
+		wait time.Duration
+		want int
+	}{{0, 1}, {time.Second, 1}, {gate.ReconcileQuietFor - time.Second - 1, 1}, {1, 2}, {time.Second, 2}} {
+		d.advance(c.wait)
+		if n := count(); n != c.want {
+			t.Errorf("%d: %d entries, want %d", i, n, c.want)
+		}
 	}
 }
