@@ -146,7 +146,10 @@ func (w *wire) ids(ids *idSet) {
 		ids.clientOrder = make([]agedKey, 0, n)
 	}
 	w.dated(ids.clientOrder, n, func(key *idKey, date market.TradeDate) {
-		rec := ids.clients[*key]
+		var rec clientRecord
+		if !w.reading {
+			rec = ids.clients[*key]
+		}
 		w.u64(&rec.seq)
 		w.raw(rec.digest[:])
 		if w.reading {
@@ -170,6 +173,7 @@ func (w *wire) ids(ids *idSet) {
 
 // dated writes or reads n keys in runs of one date each.
 func (w *wire) dated(keys []agedKey, n int, each func(*idKey, market.TradeDate)) {
+	var key idKey
 	for i := 0; i < n && !w.bad; {
 		var date market.TradeDate
 		run := 0
@@ -185,7 +189,6 @@ func (w *wire) dated(keys []agedKey, n int, each func(*idKey, market.TradeDate))
 			return
 		}
 		for range run {
-			var key idKey
 			if !w.reading {
 				key = keys[i].key
 			}
