@@ -14,7 +14,7 @@ func marks(n int) string { return "(" + strings.Repeat("?, ", n-1) + "?)" }
 
 // create writes the single row of a new ledger.
 func (t table) create(m meta) error {
-	_, err := t.tx.ExecContext(t.ctx, "INSERT INTO meta (id, "+metaColumns+") VALUES (1, "+marks(13)[1:],
+	_, err := t.exec("INSERT INTO meta (id, "+metaColumns+") VALUES (1, "+marks(13)[1:],
 		strconv.FormatUint(m.start.Seed, 10), m.start.Cash.String(), nanos(m.start.Wall), nanos(m.start.Market), m.cash.String(),
 		m.evaluated, 0, 0, 0, 0, 0, 0, nil)
 	return err
@@ -31,7 +31,7 @@ func (t table) keep(k *book) error {
 		}
 	}
 	for _, x := range k.changed.executions {
-		_, err := t.tx.ExecContext(t.ctx, "INSERT INTO executions ("+executionColumns+") VALUES "+marks(10),
+		_, err := t.exec("INSERT INTO executions ("+executionColumns+") VALUES "+marks(10),
 			x.N, x.ID, x.BrokerID, x.ClientOrderID, x.Symbol, x.Side.String(), x.Quantity.String(), x.Price.String(),
 			x.Cash.String(), nanos(x.At))
 		if err != nil {
@@ -47,12 +47,12 @@ func (t table) keep(k *book) error {
 			return fmt.Errorf("event %s: %w", e.ID, err)
 		}
 		n := k.eventCount - int64(len(k.changed.events)-1-i)
-		if _, err := t.tx.ExecContext(t.ctx, "INSERT INTO events (n, body) VALUES (?, ?)", n, string(body)); err != nil {
+		if _, err := t.exec("INSERT INTO events (n, body) VALUES (?, ?)", n, string(body)); err != nil {
 			return err
 		}
 	}
 	for _, m := range k.changed.messages {
-		_, err := t.tx.ExecContext(t.ctx, "INSERT INTO messages ("+messageColumns+") VALUES "+marks(12),
+		_, err := t.exec("INSERT INTO messages ("+messageColumns+") VALUES "+marks(12),
 			m.N, nanos(m.At), nanos(m.DecidedAt), m.Action.String(), m.ClientOrderID, m.BrokerID, m.Symbol, m.Side.String(),
 			m.Quantity.String(), m.LimitPrice.String(), m.Effect, m.Reason)
 		if err != nil {
@@ -67,7 +67,7 @@ func (t table) keepMeta(m meta) error {
 	if m.closeKnown {
 		equity = m.closeEquity.String()
 	}
-	_, err := t.tx.ExecContext(t.ctx, `UPDATE meta SET cash = ?, evaluated = ?, order_count = ?, execution_count = ?,
+	_, err := t.exec(`UPDATE meta SET cash = ?, evaluated = ?, order_count = ?, execution_count = ?,
   event_count = ?, message_count = ?, fault_count = ?, close_date = ?, close_equity = ?`,
 		m.cash.String(), m.evaluated, m.orderCount, m.executionCount, m.eventCount, m.messageCount, m.faultCount,
 		int64(m.closeDate), equity)
@@ -83,7 +83,7 @@ func (t table) keepOrder(o *Order) error {
 	if o.ClientOrderID != "" {
 		client = o.ClientOrderID
 	}
-	_, err = t.tx.ExecContext(t.ctx, "INSERT INTO orders ("+orderColumns+", live) VALUES "+marks(21)+`
+	_, err = t.exec("INSERT INTO orders ("+orderColumns+", live) VALUES "+marks(21)+`
   ON CONFLICT (n) DO UPDATE SET time_in_force = excluded.time_in_force, quantity = excluded.quantity, filled = excluded.filled,
   limit_price = excluded.limit_price, stop_price = excluded.stop_price, hold_price = excluded.hold_price,
   extended_hours = excluded.extended_hours, triggered = excluded.triggered, expire_at = excluded.expire_at,
@@ -102,7 +102,7 @@ func (t table) keepPositions(k *book) error {
 			continue
 		}
 		if p.Quantity.IsZero() {
-			if _, err := t.tx.ExecContext(t.ctx, "DELETE FROM positions WHERE symbol = ?", p.Instrument.Symbol); err != nil {
+			if _, err := t.exec("DELETE FROM positions WHERE symbol = ?", p.Instrument.Symbol); err != nil {
 				return err
 			}
 			continue
@@ -111,7 +111,7 @@ func (t table) keepPositions(k *book) error {
 		if err != nil {
 			return err
 		}
-		_, err = t.tx.ExecContext(t.ctx, `INSERT INTO positions (symbol, instrument, quantity, cost) VALUES (?, ?, ?, ?)
+		_, err = t.exec(`INSERT INTO positions (symbol, instrument, quantity, cost) VALUES (?, ?, ?, ?)
   ON CONFLICT (symbol) DO UPDATE SET quantity = excluded.quantity, cost = excluded.cost`,
 			p.Instrument.Symbol, string(instrument), p.Quantity.String(), p.Cost.String())
 		if err != nil {
@@ -123,14 +123,14 @@ func (t table) keepPositions(k *book) error {
 
 func (t table) keepFaults(k *book) error {
 	for _, q := range k.changed.queued {
-		_, err := t.tx.ExecContext(t.ctx, "INSERT INTO faults (n, kind, action, delay_ns) VALUES (?, ?, ?, ?)",
+		_, err := t.exec("INSERT INTO faults (n, kind, action, delay_ns) VALUES (?, ?, ?, ?)",
 			q.N, int64(q.Kind), int64(q.Action), int64(q.Delay))
 		if err != nil {
 			return err
 		}
 	}
 	for _, n := range k.changed.spent {
-		if _, err := t.tx.ExecContext(t.ctx, "DELETE FROM faults WHERE n = ?", n); err != nil {
+		if _, err := t.exec("DELETE FROM faults WHERE n = ?", n); err != nil {
 			return err
 		}
 	}

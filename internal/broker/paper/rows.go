@@ -19,8 +19,9 @@ import (
 
 // table reads and writes the tables within one transaction.
 type table struct {
-	ctx context.Context
-	tx  *sql.Tx
+	ctx   context.Context
+	tx    *sql.Tx
+	known *statements
 }
 
 // text scans a column into a type that reads its own text.
@@ -72,7 +73,7 @@ func (i instrumentText) Scan(value any) error {
 
 // each runs a query and scans every row.
 func (t table) each(scan func(func(...any) error) error, query string, args ...any) (err error) {
-	r, err := t.tx.QueryContext(t.ctx, query, args...)
+	r, err := t.query(query, args...)
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func (t table) meta() (meta, error) {
 	var seed string
 	var closeDate int64
 	var equity sql.NullString
-	err := t.tx.QueryRowContext(t.ctx, "SELECT "+metaColumns+" FROM meta").Scan(&seed, text{&m.start.Cash}, instant{&m.start.Wall},
+	err := t.row("SELECT "+metaColumns+" FROM meta").Scan(&seed, text{&m.start.Cash}, instant{&m.start.Wall},
 		instant{&m.start.Market}, text{&m.cash}, &m.evaluated, &m.orderCount, &m.executionCount, &m.eventCount,
 		&m.messageCount, &m.faultCount, &closeDate, &equity)
 	if err != nil {
@@ -150,7 +151,7 @@ func (t table) orderBy(field orderField, id string) (Order, bool, error) {
 	if id == "" {
 		return Order{}, false, nil
 	}
-	o, err := scanOrder(t.tx.QueryRowContext(t.ctx, "SELECT "+orderColumns+" FROM orders WHERE "+string(field)+" = ?", id).Scan)
+	o, err := scanOrder(t.row("SELECT "+orderColumns+" FROM orders WHERE "+string(field)+" = ?", id).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Order{}, false, nil
 	}
@@ -188,7 +189,7 @@ func (t table) executions(brokerID string) ([]Execution, error) {
 }
 
 func (t table) executionKnown(id string) (known bool, err error) {
-	err = t.tx.QueryRowContext(t.ctx, "SELECT EXISTS (SELECT 1 FROM executions WHERE id = ?)", id).Scan(&known)
+	err = t.row("SELECT EXISTS (SELECT 1 FROM executions WHERE id = ?)", id).Scan(&known)
 	return known, err
 }
 

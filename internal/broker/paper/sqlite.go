@@ -39,7 +39,8 @@ func (e *SchemaError) Error() string {
 
 // file is a store in SQLite.
 type file struct {
-	db *sql.DB
+	db    *sql.DB
+	known statements
 }
 
 // errNoLedger says that there is no ledger where one was to be opened.
@@ -245,10 +246,14 @@ func (s *file) inTx(ctx context.Context, run func(table) error) error {
 	if err != nil {
 		return err
 	}
-	if err := run(table{ctx, tx}); err != nil {
+	if err := run(table{ctx, tx, &s.known}); err != nil {
 		return errors.Join(err, rollback(tx))
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	s.known.prepare(ctx, s.db)
+	return nil
 }
 
 // rollback ends a transaction; that its context has done so already is no error.
@@ -280,5 +285,7 @@ func (s *file) view(ctx context.Context, read func(rows) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(read(table{ctx, tx}), rollback(tx))
+	err = errors.Join(read(table{ctx, tx, &s.known}), rollback(tx))
+	s.known.prepare(ctx, s.db)
+	return err
 }
