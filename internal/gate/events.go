@@ -85,8 +85,7 @@ type eventBatch struct {
 	filled map[string]money.Quantity // by order id, in this batch
 	ended  map[string]bool           // by order id, in this batch
 	seen   map[string]bool           // ids of this batch
-	// An earlier entry of this batch halts the account, for that reason.
-	alarmed, behind bool
+	behind bool                      // an earlier entry of this batch halts the account (byForgotten)
 }
 
 func (b *eventBatch) add(e *Event) {
@@ -100,7 +99,6 @@ func (b *eventBatch) add(e *Event) {
 		if !ours && b.new(e.ID) {
 			o := e.Order
 			b.external(journal.External{Cursor: e.Cursor, ID: e.ID, Order: &o})
-			b.alarm()
 		}
 	case EventReplaced:
 		if ours && open != nil && e.proves(open.Pending) && b.new(e.ID) {
@@ -156,7 +154,6 @@ func (b *eventBatch) fill(e *Event, id string, open *account.Order, ours bool) {
 		b.external(journal.External{Cursor: e.Cursor, ID: x.ID, Fill: &journal.ExternalFill{
 			BrokerID: e.BrokerID, Fees: x.Fees, Instrument: e.Instrument, Price: x.Price, Quantity: x.Quantity, Side: e.Side,
 		}})
-		b.alarm()
 		return
 	}
 	b.put(journal.KindFill, fillBody(id, x, e.Cursor))
@@ -229,20 +226,9 @@ func (b *eventBatch) put(kind journal.Kind, body any) {
 	b.drafts = append(b.drafts, draft{kind, body})
 }
 
-func (b *eventBatch) external(body journal.External) { b.put(journal.KindExternal, body) }
-
-// alarm halts the account when orders from outside the gate are forbidden.
-func (b *eventBatch) alarm() {
-	g := b.gate
-	g.log.Warn("an order or fill did not come through the gate", "account", g.cfg.Account)
-	if !g.cfg.ManualTradingForbidden || g.state.Mode == account.Halted || b.alarmed {
-		return
-	}
-	b.alarmed = true
-	b.put(journal.KindMode, journal.Mode{
-		By: "manual_trading", Mode: journal.ModeHalted, Who: "gate",
-		Reason: "an order that did not come through the gate, which this account forbids",
-	})
+func (b *eventBatch) external(body journal.External) {
+	b.gate.log.Warn("something did not come through the gate", "account", b.gate.cfg.Account, "event", body.ID)
+	b.put(journal.KindExternal, body)
 }
 
 // byForgotten is the By of the halt that an order brings which was sent by a journal and

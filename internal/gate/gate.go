@@ -28,9 +28,6 @@ type Config struct {
 	Paper bool
 	// AtomicReplace: the broker replaces an order in one step.
 	AtomicReplace bool
-	// ManualTradingForbidden halts the account when an order appears that did not come
-	// through a gate.
-	ManualTradingForbidden bool
 	// Live: the limits document must say mode live. False: it must say paper.
 	Live    bool
 	Stop    Stop // a halt asked for without the journal; nil: none
