@@ -143,6 +143,7 @@ func TestWithoutADefenceItsTestFails(t *testing.T) {
 	}
 	for _, m := range mutants() {
 		t.Run(strings.ReplaceAll(m.name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
 			out, err := m.run(t, root)
 			switch {
 			case err == nil:
