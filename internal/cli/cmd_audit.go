@@ -235,7 +235,9 @@ func (a *app) printAudit(v *auditView) error {
 			p.line("  ", p.bad("differs from the broker: "), strings.Join(r.Differs, ", "))
 		}
 		if f := r.Failure; f != nil {
-			p.line("  ", p.bad("first failure at "+f.Entry), ": want ", f.Want, ", got ", f.Got)
+			p.line("  ", p.bad("first failure at "+f.Entry))
+			p.line("    wanted  ", f.Want)
+			p.line("    found   ", strings.TrimPrefix(f.Got, f.Entry+": "))
 		}
 	}
 	if v.Verified {
@@ -260,7 +262,7 @@ func (a *app) printQuestions(r *auditAccount) {
 	}
 	a.out.field("  intact", answer(audit.Integrity, plural(int(r.Entries), "entry", "entries")+" in one chain"))
 	a.out.field("  rebuilt", answer(audit.Fold, plural(r.Orders, "order", "orders")+" accepted, "+plural(r.Fills, "fill", "fills")+
-		", broker: "+a.out.verdict(r.Broker)))
+		", broker: "+a.out.verdict(strings.ReplaceAll(r.Broker, "_", " "))))
 	text := seqText(uint64(r.Rederived)) + " of " + plural(r.Decisions, "verdict", "verdicts") + " again (" +
 		seqText(uint64(r.Allowed)) + " allowed, " + seqText(uint64(r.Denied)) + " denied, " + seqText(uint64(r.Errors)) + " error)"
 	if r.NotRederived > 0 {

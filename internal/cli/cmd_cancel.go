@@ -81,9 +81,9 @@ func (a *app) cancelTable(list []cancelView) {
 		a.out.line("no order to cancel")
 		return
 	}
-	t := columns("order", "verdict", "result", "")
+	t := columns("order", "verdict", "result", "why")
 	for _, c := range list {
-		t.add(c.Order, a.out.verdict(c.Verdict), a.out.verdict(dash(c.Result)), strings.Join(append(slices.Clone(c.Rails), c.Reason), " "))
+		t.add(c.Order, a.out.verdict(c.Verdict), a.out.verdict(dash(c.Result)), dash(strings.TrimSpace(strings.Join(append(slices.Clone(c.Rails), c.Reason), " "))))
 	}
 	a.out.table(t, "")
 }

@@ -38,6 +38,8 @@ func (a *app) checkCommand() *cobra.Command {
 		Use: "check [FILE|-]", Short: "Judge one order without sending it, and show every finding",
 		Long: "Reads the arguments of place_order as one JSON object, from a file or standard input,\n" +
 			"and judges them by the limits in force. Nothing is sent, counted or reserved.",
+		Example: `  echo '{"symbol":"AAPL","side":"buy","order_type":"limit","quantity":10,` + "\n" +
+			`    "limit_price":"202.00","time_in_force":"day"}' | rails check`,
 		Args: atMost(1, "at most one file, or - for standard input"),
 		RunE: func(c *cobra.Command, args []string) error {
 			raw, err := a.readOrder(args)
@@ -120,7 +122,11 @@ func (a *app) printCheck(v *checkView) error {
 	if a.flags.json {
 		return a.out.json(v)
 	}
-	a.out.line(a.out.verdict(v.Verdict), " ", strings.Join(append(append([]string{}, v.Rails...), v.Faults...), ", "))
+	head := a.out.verdict(v.Verdict)
+	if why := strings.Join(append(append([]string{}, v.Rails...), v.Faults...), ", "); why != "" {
+		head += " " + why
+	}
+	a.out.line(head)
 	a.findingTable(v.Findings)
 	return a.out.failed
 }

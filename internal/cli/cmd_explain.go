@@ -74,7 +74,11 @@ func (a *app) explain(ctx context.Context, d *deck, id string) error {
 	if err != nil {
 		return err
 	}
-	if since[0].Kind != journal.KindDecision {
+	switch since[0].Kind {
+	case journal.KindDecision:
+	case journal.KindRefusal:
+		return a.explainRefusal(&since[0])
+	default:
 		return usage("ids are listed by: rails decisions", "%s/%d is an entry of kind %s, not a decision", d.account, seq, since[0].Kind)
 	}
 	v := explainView{Schema: "rails.explain/v1"}
@@ -98,6 +102,35 @@ func (a *app) explain(ctx context.Context, d *deck, id string) error {
 		}
 	}
 	return err
+}
+
+// refusalView is a call that never became an order: no rail has judged it.
+type refusalView struct {
+	Schema  string       `json:"schema"`
+	Refusal decisionView `json:"refusal"`
+	Text    string       `json:"text"`
+}
+
+func (a *app) explainRefusal(e *journal.Entry) error {
+	body, err := journal.DecodeBody[journal.Refusal](e)
+	if err != nil {
+		return err
+	}
+	seen, err := viewDecision(e)
+	if err != nil {
+		return err
+	}
+	v := refusalView{Schema: "rails.explain-refusal/v1", Refusal: seen, Text: body.Text}
+	if a.flags.json {
+		return a.out.json(v)
+	}
+	p := a.out
+	p.line(p.strong(seen.ID), "  ", p.verdict(seen.Verdict), "  ", seen.asked())
+	p.field("at", marketTime(seen.At), " New York")
+	p.field("from", dash(seen.Agent), p.dim("  through "+seen.Door))
+	p.field("reason", seen.why(), ": ", body.Text)
+	p.field("judged", "by no rail: the call was no order")
+	return p.failed
 }
 
 var errEnough = errors.New("enough")

@@ -241,6 +241,9 @@ func begin(ctx context.Context, v *initView, f *initFlags, cash money.Notional) 
 		start.Market = now
 	}
 	if d.ledger, err = paper.OpenFile(ctx, ledgerFolder(v.Data, v.Account), start); err != nil {
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			return nil, &failure{code: exitFailed, what: "no account was made", err: path, hint: "name a folder that you can write to with --data"}
+		}
 		return nil, unreached("the paper ledger of "+v.Account, err)
 	}
 	if err = d.setClock(d.ledger.Start()); err == nil {

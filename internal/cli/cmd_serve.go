@@ -40,7 +40,12 @@ func (a *app) serveCommand() *cobra.Command {
 		Use: "serve", Short: "Serve the account's tools to agents, over MCP", Args: none,
 		Long: "Serves over standard input and output, or over HTTP. It puts the limits document in\n" +
 			"force first; SIGHUP does so again. It will not start while the account is halted.",
-		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), &f) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.fit(c); err != nil {
+				return err
+			}
+			return a.serve(c.Context(), &f)
+		},
 	}
 	c.Flags().StringVar(&f.broker, "broker", brokerPaper, "the broker: paper")
 	c.Flags().StringVar(&f.clock, "clock", "", "practice or real: the clock that the account must go by")
@@ -62,7 +67,24 @@ func (f *serveFlags) check() error {
 	case f.transport != transportStdio && f.transport != transportHTTP:
 		return usage("write stdio or streamable-http", "--transport %q is not known", f.transport)
 	case f.port < 0 || f.port > 65535:
-		return usage("", "--port %d is not a port", f.port)
+		return usage("write a number from 0 to 65535", "--port %d is not a port", f.port)
+	case f.transport == transportHTTP && f.tokenFile == "" && !loopback(f.bind):
+		return usage("name a file of bearer tokens with --token-file, or bind to 127.0.0.1",
+			"%s can be reached by others, and no token is asked for", f.bind)
+	}
+	return nil
+}
+
+// fit refuses flags of HTTP without HTTP: who names a token file expects to be asked
+// for a token.
+func (f *serveFlags) fit(c *cobra.Command) error {
+	if f.transport != transportStdio {
+		return nil
+	}
+	for _, name := range []string{"bind", "port", "token-file", "stateless", "allowed-host"} {
+		if c.Flags().Changed(name) {
+			return usage("add: --transport "+transportHTTP, "--%s is for HTTP, and this serves over stdio", name)
+		}
 	}
 	return nil
 }

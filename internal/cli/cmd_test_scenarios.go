@@ -32,7 +32,7 @@ func (a *app) runScenarios(ctx context.Context, args []string) error {
 	case errors.As(err, &bad):
 		return &failure{code: exitLimits, err: err}
 	case errors.Is(err, scenario.ErrNothing), errors.Is(err, fs.ErrNotExist):
-		return &failure{code: exitUsage, err: err}
+		return &failure{code: exitUsage, err: err, hint: "scenarios to copy stand in the folder examples of the source; examples/my_limits.yaml is one for your own limits"}
 	case err != nil:
 		return &failure{code: exitFailed, err: err}
 	case failures > 0:

@@ -3,6 +3,7 @@ package cli
 import (
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +35,7 @@ func (a *app) versionCommand() *cobra.Command {
 			if a.flags.json {
 				return a.out.json(v)
 			}
-			a.out.line("rails ", v.Version, a.out.dim("  rules "+v.Engine+"  "+v.Go+"  "+v.System+"  "+v.Commit))
+			a.out.line("rails ", v.Version, a.out.dim(strings.TrimRight("  rules "+v.Engine+"  "+v.Go+"  "+v.System+"  "+v.Commit, " ")))
 			return nil
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/broker-rails/broker-rails/internal/broker/paper"
 	"github.com/broker-rails/broker-rails/internal/clock"
@@ -89,7 +90,7 @@ func explained(err error) (code int, hint string) {
 	case errors.As(err, &problems):
 		return exitLimits, limitsHint(problems)
 	case errors.As(err, &mismatch):
-		return exitLimits, "one limits document is for one account; name its file with --limits"
+		return exitLimits, mismatchHint(mismatch)
 	case errors.As(err, &broken):
 		return exitFailed, "nothing passes while journal and state disagree; look with: rails audit-verify"
 	case errors.As(err, &journal):
@@ -108,13 +109,25 @@ func explained(err error) (code int, hint string) {
 	return exitFailed, ""
 }
 
+// limitsHint is what to write instead where one thing is wrong. Of several, each says
+// its own.
 func limitsHint(problems limits.Errors) string {
 	for _, p := range problems {
-		if p.Hint != "" {
-			return p.Hint
+		if strings.HasPrefix(p.Problem, "is not YAML") {
+			return "look there, and at the line before: each level is two spaces deeper than its key, without tabs"
 		}
 	}
-	return "see every key with: rails limits schema"
+	if len(problems) == 1 && problems[0].Hint != "" {
+		return problems[0].Hint
+	}
+	return "nothing was changed; mend the file and try again"
+}
+
+func mismatchHint(m *gate.LimitsMismatchError) string {
+	if m.Field == "account" {
+		return "one limits document is for one account; name its file with --limits"
+	}
+	return "write " + m.Gate + " after " + m.Field + ":, or name another file with --limits"
 }
 
 func journalHint(err *sqlite.UnavailableError) string {

@@ -68,6 +68,9 @@ func (a *app) report(err error) int {
 	}
 	text := strings.TrimSpace(err.Error())
 	first, rest, _ := strings.Cut(text, "\n")
+	if rest == "" && hint != "" {
+		first = strings.TrimSuffix(first, "; "+hint) // said once, as the hint
+	}
 	a.errs.line(a.errs.bad("rails:"), " ", first)
 	for _, more := range strings.Split(rest, "\n") {
 		if more != "" {
@@ -106,13 +109,14 @@ func (a *app) root() *cobra.Command {
 		SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2, Args: noSuchCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage("see "+c.CommandPath()+" --help", "%v", err)
+		return usage("see "+c.CommandPath()+" --help", "%s", plainFlagError(err))
 	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.flags.account, "account", "", "account (default: the only one in the journal)")
 	flags.StringVar(&a.flags.data, "data", "", "data folder (default: rails in the XDG state folder)")
 	flags.StringVar(&a.flags.limits, "limits", "", "limits document (default: rails/limits.yaml in the XDG configuration folder)")
 	flags.BoolVar(&a.flags.json, "json", false, "answer in JSON, with a versioned schema field")
+	root.SetHelpCommand(helpCommand(root))
 	root.AddGroup(
 		&cobra.Group{ID: "begin", Title: "Begin:"},
 		&cobra.Group{ID: "look", Title: "Look:"},
@@ -140,6 +144,30 @@ func (a *app) root() *cobra.Command {
 		}
 	}
 	return root
+}
+
+// plainFlagError is a flag's error without the names of functions that found it.
+func plainFlagError(err error) string {
+	text := err.Error()
+	if before, _, ok := strings.Cut(text, ": strconv."); ok {
+		return before
+	}
+	return text
+}
+
+// helpCommand is cobra's, but a command that is not there is a wrong usage.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Show what a command does, and its flags",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return usage("see rails --help", "there is no command %q", strings.Join(args, " "))
+			}
+			c.InitDefaultHelpFlag()
+			return c.Help()
+		},
+	}
 }
 
 func noSuchCommand(c *cobra.Command, args []string) error {

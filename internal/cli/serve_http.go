@@ -12,16 +12,15 @@ import (
 // serveHTTP serves over streamable HTTP until ctx ends.
 func (a *app) serveHTTP(ctx context.Context, server *mcpserver.Server, f *serveFlags) error {
 	cfg := mcpserver.HTTPConfig{Stateless: f.stateless, AllowedHosts: f.allowedHosts}
-	switch {
-	case f.tokenFile != "":
+	if f.tokenFile != "" {
 		tokens, err := mcpserver.ReadTokens(f.tokenFile)
 		if err != nil {
-			return &failure{code: exitUsage, err: err, hint: "write name:token lines, with tokens such as: openssl rand -hex 32 gives, and chmod 600"}
+			return &failure{
+				code: exitUsage, err: err,
+				hint: `a line is name:token, and only you may read the file: umask 077; echo "desk:$(openssl rand -hex 32)" > FILE`,
+			}
 		}
 		cfg.Tokens = tokens
-	case !loopback(f.bind):
-		return usage("name a file of bearer tokens with --token-file, or bind to 127.0.0.1",
-			"%s can be reached by others, and no token is asked for", f.bind)
 	}
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", net.JoinHostPort(f.bind, strconv.Itoa(f.port)))
