@@ -140,7 +140,7 @@ func showDecision(e *journal.Entry) (decisionShown, error) {
 		if body.Denial {
 			out.Verdict, status = journal.VerdictDenied, "deny"
 		}
-		out.Findings = []finding{{Rail: body.Code, Status: status, Text: body.Text, Retry: retryNo}}
+		out.Findings = []finding{{Rail: body.Code, Status: status, Text: body.Text}}
 	default:
 		body, err := journal.DecodeBody[journal.Decision](e)
 		if err != nil {
@@ -156,7 +156,7 @@ func showDecision(e *journal.Entry) (decisionShown, error) {
 		}
 		for _, f := range body.Findings {
 			out.Findings = append(out.Findings, finding{
-				Rail: f.Rail, Status: f.Status, Observed: f.Observed, Limit: f.Limit, Passes: f.Passes, Text: f.Text, Retry: retryNo,
+				Rail: f.Rail, Status: f.Status, Observed: f.Observed, Limit: f.Limit, Passes: f.Passes, Text: f.Text,
 			})
 		}
 	}

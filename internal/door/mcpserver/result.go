@@ -29,7 +29,7 @@ type finding struct {
 	Limit    string `json:"limit,omitempty"`
 	Passes   string `json:"passes,omitempty"`
 	Text     string `json:"text,omitempty"`
-	Retry    string `json:"retry"`
+	Retry    string `json:"retry,omitempty"` // empty in what is read back: entries do not keep it
 }
 
 // decided is what _meta says about a decision whose order was not accepted.

@@ -148,6 +148,6 @@ func findingSchema() string {
 		may("limit", text("The operator's figure.")),
 		may("passes", text("What would pass.")),
 		may("text", text("One sentence.")),
-		must("retry", words("What could make the order pass: nothing, other terms, or time.", "no", "changed", "later")),
+		may("retry", words("What could make the order pass: nothing, other terms, or time. Absent for past decisions.", "no", "changed", "later")),
 	)
 }
