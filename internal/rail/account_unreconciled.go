@@ -15,7 +15,7 @@ func accountUnreconciledRail() Rail {
 // told. An order is denied while ledger and broker differ in this instrument, when the
 // last whole reconciliation is older than 60 s (exactly 60 s passes; the paper broker's
 // age is not asked), and after a start until the process has ended its first one. A
-// difference in cash is left to insufficientBuyingPower, which compares with the
+// difference in cash is left to insufficient_buying_power, which compares with the
 // smaller figure. No key switches it off.
 //
 // After a start a reducing order passes. With a difference it passes once the position

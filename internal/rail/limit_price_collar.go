@@ -20,7 +20,7 @@ func limitPriceCollarRail() Rail {
 // with the ask, sells with the bid, stop-limits with their stop. A price exactly on the
 // band passes; one step beyond is denied. Without a valid quote it is a fault, beside
 // the denial by quote_invalid. Reducing orders have the exit band, and without a fresh
-// quote they are compared with the last valid one. Stop orders: see stopPriceSide.
+// quote they are compared with the last valid one. Stop orders: see stop_price_side.
 //
 // Source: FIA 2024 price tolerance; RTS 6 art. 15(1)(a).
 func limitPriceCollar(f *Facts) Finding {

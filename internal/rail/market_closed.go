@@ -19,7 +19,7 @@ func marketClosedRail() Rail {
 // An order sent then waits for an opening whose price nobody knows. Sessions are
 // half-open: at 04:00 New York the day is open, at 20:00 (17:00 after an early close)
 // it is closed; the hours outside 09:30 to 16:00 need leave, which is
-// extendedHoursNotAllowed. Past the calendar's validity nothing is known to be open and
+// extended_hours_not_allowed. Past the calendar's validity nothing is known to be open and
 // only reducing orders pass. Within it they are judged like any other. Without a
 // calendar it is a fault.
 //

@@ -17,7 +17,7 @@ func positionFlipRail() Rail {
 // An exit that is larger than what is held opens a position on the other side, often
 // by mistake: a stale position, or an exit that already works. Working, reserved and
 // in-doubt exits count. Exactly to zero passes; one unit of least precision beyond is
-// denied, as a whole and never split. From flat nothing flips: see shortNotAllowed. An
+// denied, as a whole and never split. From flat nothing flips: see short_not_allowed. An
 // unknown position is a fault. A replace that only lowers a quantity passes.
 //
 // Source: no rule names it; engines that compare sides alone let an exit of 1,000 from

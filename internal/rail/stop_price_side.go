@@ -18,7 +18,7 @@ func stopPriceSideRail() Rail {
 // It stops a protective order entered on the wrong side from becoming a market order.
 // Stops trigger on the ask for buys and on the bid for sells. Without a valid quote it
 // is a fault. Reducing orders are judged too, without a fresh quote by the last valid
-// one. Limits of stop-limit orders: see limitPriceCollar.
+// one. Limits of stop-limit orders: see limit_price_collar.
 //
 // Source: exchange rules on stop orders; FIA 2024 price tolerance.
 func stopPriceSide(f *Facts) Finding {

@@ -18,7 +18,7 @@ func tradingWindowRail() Rail {
 // It keeps an agent out of the minutes round the open and the close, or out of hours
 // when nobody watches. The window is [from, to) on the exchange's clock, through its
 // changes of daylight time: from passes, to is denied. It narrows the sessions and
-// never opens one: see marketClosed. A window that ends where it begins, or before,
+// never opens one: see market_closed. A window that ends where it begins, or before,
 // holds nothing. Reducing orders pass.
 //
 // Source: CME GC2 (trading outside set hours is blocked until enabled).
