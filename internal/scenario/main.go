@@ -208,6 +208,6 @@ func (p *printer) total(failed, unread int) {
 	p.line("")
 	p.line("%d passed, %d failed; %d decisions derived again from their journals", p.passed, failed, p.decided)
 	if unread > 0 {
-		p.line("%d files or scenarios could not be run", unread)
+		p.line("not run: %d; the reasons are below", unread)
 	}
 }

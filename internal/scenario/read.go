@@ -132,10 +132,16 @@ func (r *reader) text(t *limits.Tree, path string) string {
 	return t.Text
 }
 
+// wordsShownMax is how many words a hint still lists.
+const wordsShownMax = 20
+
 func (r *reader) word(t *limits.Tree, path string, known ...string) string {
 	text := r.text(t, path)
 	if text != "" && !slices.Contains(known, text) {
 		hint := "one of " + strings.Join(known, ", ")
+		if len(known) > wordsShownMax {
+			hint = "docs/rails.md lists the ids of rails; rails decisions and rails test show those of refusals"
+		}
 		if near := limits.Nearest(text, known); near != "" {
 			hint = "did you mean " + near + "?"
 		}
