@@ -255,24 +255,33 @@ func (g *Gate) forgottenDrafts() []draft {
 	}}}
 }
 
-// takeReplyFills journals executions that came with a reply and not as events.
-func (g *Gate) takeReplyFills(ctx context.Context, p *Permit, r *Reply) error {
-	if p.message.Action == order.ActionCancel && r.Ended == "" && len(r.Fills) == 0 {
+// takeReply journals executions that came with a reply and not as events, and then the
+// order's end, if the reply tells of it and the executions have not come to it.
+func (g *Gate) takeReply(ctx context.Context, p *Permit, r *Reply) error {
+	if len(r.Fills) > 0 {
+		if _, err := g.commit(ctx, func() ([]draft, time.Time, error) {
+			var drafts []draft
+			for i := range r.Fills {
+				if !g.state.SeenExecution(r.Fills[i].ID) {
+					drafts = append(drafts, draft{journal.KindFill, fillBody(p.orderID, &r.Fills[i], "")})
+				}
+			}
+			return drafts, g.now().at, nil
+		}); err != nil {
+			return err
+		}
+	}
+	if r.Ended == "" {
 		return nil
 	}
 	_, err := g.commit(ctx, func() ([]draft, time.Time, error) {
-		var drafts []draft
-		for i := range r.Fills {
-			if !g.state.SeenExecution(r.Fills[i].ID) {
-				drafts = append(drafts, draft{journal.KindFill, fillBody(p.orderID, &r.Fills[i], "")})
-			}
+		o := g.state.Order(p.orderID)
+		if o == nil {
+			return nil, time.Time{}, nil
 		}
-		if o := g.state.Order(p.orderID); o != nil && r.Ended != "" && len(drafts) == 0 {
-			drafts = append(drafts, draft{journal.KindOutcome, journal.Outcome{
-				BrokerID: r.BrokerID, Decision: o.Seq, OrderID: p.orderID, Result: endResult(r.Ended),
-			}})
-		}
-		return drafts, g.now().at, nil
+		return []draft{{journal.KindOutcome, journal.Outcome{
+			BrokerID: r.BrokerID, Decision: o.Seq, OrderID: p.orderID, Result: endResult(r.Ended),
+		}}}, g.now().at, nil
 	})
 	return err
 }

@@ -172,7 +172,7 @@ func (g *Gate) journalReply(ctx context.Context, p *Permit, r *Reply) error {
 			g.log.Warn("events not taken after a reply", "account", g.cfg.Account, "error", err)
 		}
 	}
-	return g.takeReplyFills(ctx, p, r)
+	return g.takeReply(ctx, p, r)
 }
 
 // ReasonBytesMax bounds a broker's text in an entry.

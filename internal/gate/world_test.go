@@ -433,3 +433,38 @@ func TestQuietReconciliation(t *testing.T) {
 		}
 	}
 }
+
+// tellingBroker tells all in its replies and nothing by events.
+type tellingBroker struct{ gate.Broker }
+
+func (tellingBroker) Events(context.Context, string) ([]gate.Event, error) { return nil, nil }
+
+func (tellingBroker) Send(_ context.Context, s gate.Sealed) gate.Reply {
+	m, err := s.Open()
+	if err != nil {
+		return gate.Reply{}
+	}
+	return gate.Reply{
+		Result: gate.ReplyAccepted, BrokerID: "b-1", Symbol: m.Instrument.Symbol, Side: m.Side, Quantity: m.Quantity, Ended: "canceled",
+		Fills: []gate.Execution{{ID: "x-1", Quantity: money.MustQuantity("4"), Price: m.LimitPrice, ExecutedAt: m.At}},
+	}
+}
+
+// A reply that tells of fills and of the end leaves nothing reserved.
+func TestAReplyTellsFillsAndEnd(t *testing.T) {
+	d := newDesk(t, "")
+	d.broker = tellingBroker{d.paper}
+	d.open()
+	j, out := d.do("place_order", limitOrder("AAPL", "buy", "10", "200.00"))
+	if !j.Allowed() || out.Result != journal.ResultAccepted || out.Status != journal.ResultCanceled || out.Filled.String() != "4" {
+		t.Errorf("outcome %+v", out)
+	}
+	d.view(func(v gate.View) {
+		if n := v.State.OpenOrders(); n != 0 {
+			t.Errorf("%d orders are open", n)
+		}
+	})
+	if p := d.position("AAPL"); p != "4" {
+		t.Errorf("the account holds %s", p)
+	}
+}
