@@ -126,7 +126,7 @@ func (st *step) begin() error {
 	}
 	st.ns = st.at.UnixNano()
 	st.date = s.TradeDateAt(st.at)
-	st.day = s.DayAt(st.at)
+	st.day = s.dayOf(st.date)
 	return nil
 }
 

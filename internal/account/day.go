@@ -33,8 +33,10 @@ func (st *step) moveTo(text string) bool {
 
 // DayAt returns the figures of the trade date at now: the state's own, or those of a
 // new date, all zero, if no entry of it has been applied yet.
-func (s *State) DayAt(now time.Time) Day {
-	if date := s.TradeDateAt(now); date > s.Day.Date {
+func (s *State) DayAt(now time.Time) Day { return s.dayOf(s.TradeDateAt(now)) }
+
+func (s *State) dayOf(date market.TradeDate) Day {
+	if date > s.Day.Date {
 		return Day{Date: date}
 	}
 	return s.Day
