@@ -1,5 +1,5 @@
 # The two commands to know: make demo, and make test.
-.PHONY: demo test check build cross lint arch unit race scripts peers bench fuzz soak clean help
+.PHONY: demo test check build cross lint arch unit race faults scripts peers bench fuzz soak clean help
 
 GO      ?= go
 BIN     := .bin
@@ -17,7 +17,7 @@ demo: build ## one order passes and one is refused, offline, in seconds
 build: ## the rails binary, in .bin
 	@$(GO) build -trimpath -o $(RAILS) ./cmd/rails
 
-test: check race scripts fuzz peers ## everything; installs what it needs
+test: check race faults scripts fuzz peers ## everything; installs what it needs
 	@echo "all tests passed"
 
 check: fmt vet lint cross arch generated ## what can be said without running the product
@@ -49,8 +49,11 @@ generated: ## generated files are fresh
 unit: ## all unit tests, without the race detector
 	@$(GO) test -shuffle=on ./...
 
-race: ## all unit tests with the race detector, shuffled
-	@CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 15m ./...
+race: ## unit tests with the race detector, shuffled
+	@CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 15m $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/archtest)
+
+faults: ## processes killed, halted, starved and raced; each defence taken away
+	@$(GO) test -timeout 15m ./internal/faults/
 
 scripts: build ## the shipped scenarios, through the binary
 	@$(RAILS) test examples
