@@ -150,16 +150,11 @@ func (r *reader) clientOrderID() string {
 	if !ok {
 		return ""
 	}
-	if !ValidClientOrderID(text) {
+	if !plainID(text, order.ClientOrderIDBytesMax, "._:-") {
 		r.refuse(MalformedCall, "client_order_id", "is not 1 to 64 of the characters A-Z a-z 0-9 . _ : -")
 		return ""
 	}
 	return text
-}
-
-// ValidClientOrderID reports whether text may be an agent's own order id.
-func ValidClientOrderID(text string) bool {
-	return plainID(text, order.ClientOrderIDBytesMax, "._:-")
 }
 
 func (r *reader) orderID() string {

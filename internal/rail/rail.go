@@ -3,10 +3,6 @@
 // answers Fault. Rails do not know each other, the gate or the journal.
 package rail
 
-import (
-	"github.com/broker-rails/broker-rails/internal/limits"
-)
-
 // ID is a rail's stable name: used in configuration, entries, refusals and metrics.
 type ID string
 
@@ -110,6 +106,3 @@ func (k EffectKind) String() string {
 	}
 	return effectWords[EffectNone]
 }
-
-// Effective is a symbol's figures: the document's, tightened by its override.
-type Effective = limits.Effective

@@ -22,7 +22,7 @@ func Decide(s *account.State, doc *limits.Document, req *rail.Request, cal marke
 	session := market.Session(req.Now, cal)
 	f := rail.Facts{
 		Request: req, State: s, Limits: doc, Intent: &req.Intent, Instrument: req.Instrument,
-		Session: session, Calendar: cal, Mode: min(s.Mode, req.ControlMode),
+		Session: session, Calendar: cal, Mode: account.Effective(s.Mode, req.ControlMode),
 	}
 	d.Mode, d.Session = f.Mode, session
 	if req.Intent.Action != order.ActionNew {
