@@ -229,3 +229,18 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestAnAnswerToNoQuestionIsRefused: no tool asks its caller anything.
+func TestAnAnswerToNoQuestionIsRefused(t *testing.T) {
+	for _, answer := range []string{`"inputResponses":{"a":1}`, `"requestState":"s"`} {
+		line := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"place_order","arguments":{},` + answer +
+			`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}` + "\n"
+		var out bytes.Buffer
+		reported := ""
+		s := NewStdio(strings.NewReader(line), &out, `"m"`, func(v *Violation) { reported = v.Problem })
+		passed, err := io.ReadAll(s.In)
+		if err != nil || len(passed) != 0 || !strings.Contains(reported, "was not asked") || !strings.Contains(out.String(), `"id":1,"error"`) {
+			t.Errorf("%s: passed %q, reported %q, answered %q, %v", answer, passed, reported, out.String(), err)
+		}
+	}
+}
