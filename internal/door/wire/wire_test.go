@@ -244,3 +244,18 @@ func TestAnAnswerToNoQuestionIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestTwoIDsAreNone: an answer to a message with two ids would be taken for the answer to
+// another call; one id is found again in a message that is not sound.
+func TestTwoIDsAreNone(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`:                    "",
+		`{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}`:     "1",
+		`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1,"a":"b"}}`:  "1",
+		`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1},"id":"1"}`: "",
+	} {
+		if _, v := Read([]byte(raw)); v == nil || v.Code != CodeParse || v.ID != want {
+			t.Errorf("%s: %+v, want id %q", raw, v, want)
+		}
+	}
+}
