@@ -119,8 +119,6 @@ func TestRatios(t *testing.T) {
 
 		p, ok := Price{a}.Raise(band, r)
 		sameFigure(t, "Raise", p.fixed, ok, quotient(mul(x, plus(whole, y)), whole, r))
-		p, ok = Price{a}.Lower(band, r)
-		sameFigure(t, "Lower", p.fixed, ok, quotient(mul(x, minus(whole, y)), whole, r))
 		n, ok := Notional{a}.Share(Percent(band), r)
 		sameFigure(t, "Share", n.fixed, ok, quotient(mul(x, y), bigInt(100*one), r))
 
@@ -130,8 +128,6 @@ func TestRatios(t *testing.T) {
 		negative := BasisPoints{band.neg()}
 		p, ok = Price{a}.Raise(negative, r)
 		refused(t, "Raise by a negative band", p.fixed, ok)
-		p, ok = Price{a}.Lower(negative, r)
-		refused(t, "Lower by a negative band", p.fixed, ok)
 		n, ok = Notional{a}.Share(Percent(negative), r)
 		refused(t, "Share of a negative percentage", n.fixed, ok)
 	})
@@ -286,14 +282,11 @@ func TestFailClosedRoundingMustBeNamed(t *testing.T) {
 			"TimesMultiplied 1":   func() (fixed, bool) { x, ok := p.TimesMultiplied(q, QuantityFromInt(1), r); return x.fixed, ok },
 			"TimesMultiplied 0":   func() (fixed, bool) { x, ok := p.TimesMultiplied(q, Quantity{}, r); return x.fixed, ok },
 			"Raise":               func() (fixed, bool) { x, ok := p.Raise(b, r); return x.fixed, ok },
-			"Lower":               func() (fixed, bool) { x, ok := p.Lower(b, r); return x.fixed, ok },
 			"Scale":               func() (fixed, bool) { x, ok := n.Scale(q, r); return x.fixed, ok },
 			"Per":                 func() (fixed, bool) { x, ok := n.Per(q, r); return x.fixed, ok },
 			"Share":               func() (fixed, bool) { x, ok := n.Share(PercentFromInt(10), r); return x.fixed, ok },
-			"AboveBy":             func() (fixed, bool) { x, ok := p.AboveBy(p, r); return x.fixed, ok },
 			"FromMid":             func() (fixed, bool) { x, ok := p.FromMid(p, p, r); return x.fixed, ok },
 			"SpreadInBasisPoints": func() (fixed, bool) { x, ok := SpreadInBasisPoints(p, p, r); return x.fixed, ok },
-			"PercentOf":           func() (fixed, bool) { x, ok := n.PercentOf(n, r); return x.fixed, ok },
 		}
 		for name, answer := range answers {
 			if got, ok := answer(); ok || got != (fixed{}) {

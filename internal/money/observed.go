@@ -3,17 +3,6 @@ package money
 // The functions here put into words what the comparisons in band.go decided.
 // They round, so they explain a verdict and must never make one.
 
-// AboveBy returns how far p is above ref, in basis points of ref, negative if it
-// is below. ok is false if ref is not above 0, the result is out of range, or r
-// is no direction.
-func (p Price) AboveBy(ref Price, r Rounding) (bps BasisPoints, ok bool) {
-	if !ref.IsPositive() {
-		return BasisPoints{}, false
-	}
-	f, ok := mulDiv(p.plus(ref.neg()), fixed{lo: wholeInBps}, ref.fixed, r)
-	return BasisPoints{f}, ok
-}
-
 // FromMid returns the distance of p from the mid of bid and ask, in basis points
 // of the mid, never negative. ok is false if the mid is not above 0, the result
 // is out of range, or r is no direction.
@@ -37,14 +26,4 @@ func SpreadInBasisPoints(bid, ask Price, r Rounding) (bps BasisPoints, ok bool) 
 	spread := ask.plus(bid.neg())
 	f, ok := mulDiv(spread.plus(spread), fixed{lo: wholeInBps}, sum, r)
 	return BasisPoints{f}, ok
-}
-
-// PercentOf returns n as a percentage of base. ok is false if base is not above
-// 0, the result is out of range, or r is no direction.
-func (n Notional) PercentOf(base Notional, r Rounding) (pct Percent, ok bool) {
-	if !base.IsPositive() {
-		return Percent{}, false
-	}
-	f, ok := mulDiv(n.fixed, fixed{lo: wholeInPercent}, base.fixed, r)
-	return Percent{f}, ok
 }

@@ -95,16 +95,6 @@ func (p Price) Raise(bps BasisPoints, r Rounding) (Price, bool) {
 	return Price{f}, ok
 }
 
-// Lower returns p*(10,000-bps)/10,000. It is false if bps is negative, the
-// result is out of range, or r is no direction.
-func (p Price) Lower(bps BasisPoints, r Rounding) (Price, bool) {
-	if bps.IsNegative() {
-		return Price{}, false
-	}
-	f, ok := mulDiv(p.fixed, bps.belowWhole(), fixed{lo: wholeInBps}, r)
-	return Price{f}, ok
-}
-
 // MultipleOf reports whether p is a whole multiple of step. Nothing is a
 // multiple of a step that is not above 0.
 func (p Price) MultipleOf(step Price) bool { return p.multipleOf(step.fixed) }

@@ -455,3 +455,29 @@ func TestReadTokens(t *testing.T) {
 		t.Error("tokens are kept in plain text")
 	}
 }
+
+// TestSessionsAreBounded: one more than the limit is refused, and one that ends makes room.
+func TestSessionsAreBounded(t *testing.T) {
+	d := newDesk(t)
+	s := d.serve(HTTPConfig{})
+	var last string
+	for i := range SessionsMax {
+		status, session, _ := post(t, s.URL, initialize)
+		if status != http.StatusOK || session == "" {
+			t.Fatalf("session %d: status %d", i, status)
+		}
+		last = session
+	}
+	if status, session, text := post(t, s.URL, initialize); status != http.StatusServiceUnavailable || session != "" || !strings.Contains(text, "too many sessions") {
+		t.Errorf("one more: status %d, session %q, %s", status, session, text)
+	}
+	r, err := http.NewRequest(http.MethodDelete, s.URL, nil)
+	check(t, err)
+	r.Header.Set(headerSession, last)
+	res, err := http.DefaultClient.Do(r)
+	check(t, err)
+	check(t, res.Body.Close())
+	if status, _, text := post(t, s.URL, initialize); status != http.StatusOK {
+		t.Errorf("after an end: status %d, %s", status, text)
+	}
+}
