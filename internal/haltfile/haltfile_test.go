@@ -3,6 +3,7 @@ package haltfile_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/broker-rails/broker-rails/internal/haltfile"
@@ -69,5 +70,21 @@ func TestTheFileForAllBindsEachAndStays(t *testing.T) {
 	}
 	if _, on := (haltfile.File{}).Requested(); !on {
 		t.Error("the zero file asks for nothing")
+	}
+}
+
+// A folder that is none any more cannot be asked: that is no leave to trade.
+func TestFailClosedFileThatCannotBeAskedFor(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a path through a file is a plain absence here")
+	}
+	folder := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(folder, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]haltfile.File{"account": haltfile.For(folder, "paper"), "all": haltfile.ForAll(folder)} {
+		if _, on := f.Requested(); !on {
+			t.Errorf("%s: a halt file that cannot be read is no request", name)
+		}
 	}
 }

@@ -240,3 +240,20 @@ func TestSymbolHasOneSpelling(t *testing.T) {
 		}
 	}
 }
+
+// TestArgumentsAreCounted: at the most the last argument is looked at, and beyond it the
+// call is refused for their number.
+func TestArgumentsAreCounted(t *testing.T) {
+	arguments := func(n int) []byte {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `,"a%d":1`, i)
+		}
+		return []byte("{" + b.String()[1:] + "}")
+	}
+	for n, want := range map[int]Code{ArgumentsCountMax: UnknownArgument, ArgumentsCountMax + 1: MalformedCall} {
+		if _, refusal := Call(PlaceOrder, arguments(n)); refusal == nil || refusal.Code != want {
+			t.Errorf("%d arguments: %v, want %s", n, refusal, want)
+		}
+	}
+}
