@@ -62,6 +62,9 @@ func (a *app) readOrder(args []string) ([]byte, error) {
 		defer func() { _ = f.Close() }() // read only: nothing can be lost
 		in = f
 	}
+	if terminal(in) {
+		a.errs.line("rails: type the order as one JSON object, then Ctrl-D")
+	}
 	raw, err := io.ReadAll(io.LimitReader(in, normalize.ArgumentsBytesMax+1))
 	if err != nil {
 		return nil, &failure{code: exitUsage, what: "the order was not read", err: err}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/broker-rails/broker-rails/internal/broker/paper"
 	"github.com/broker-rails/broker-rails/internal/clock"
@@ -137,14 +136,13 @@ func (a *app) init(ctx context.Context, f *initFlags) error {
 
 // ask fills in the account, and asks for leave, where a person sits at the terminal.
 func (a *app) ask(f *initFlags, v *initView) error {
-	in, ok := a.in.(*os.File)
 	if v.Account == "" {
 		v.Account = defaultAccount
 	}
-	if f.yes || a.flags.json || !ok || !term.IsTerminal(int(in.Fd())) {
+	if f.yes || a.flags.json || !terminal(a.in) {
 		return nil
 	}
-	lines := bufio.NewReader(in)
+	lines := bufio.NewReader(a.in)
 	if a.flags.account == "" {
 		a.errs.prompt("Name of the account [%s]: ", v.Account)
 		answer, err := lines.ReadString('\n')

@@ -135,6 +135,9 @@ func (a *app) serveDeck(ctx context.Context, d *deck, f *serveFlags, log *slog.L
 	server := mcpserver.New(d.door(log))
 	a.errs.line("rails: account ", d.account, ", limits ", short(d.fingerprint(ctx)), ", ", d.clockName(), " clock, ", f.transport)
 	if f.transport == transportStdio {
+		if terminal(a.in) {
+			a.errs.line("rails: an agent's host starts this, and speaks MCP here; Ctrl-D ends it")
+		}
 		return ended(ctx, server.ServeStdio(ctx, a.in, a.out.w))
 	}
 	return ended(ctx, a.serveHTTP(ctx, server, f))

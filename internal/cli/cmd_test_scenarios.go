@@ -14,7 +14,8 @@ func (a *app) testCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "test FILE...", Short: "Run scenario files, and say which expectations fail",
 		Long: "Runs each scenario of the files, and of the files in folders, through the real gate,\n" +
-			"journal and paper broker under a virtual clock. An expectation that fails is exit code 4.",
+			"journal and paper broker under a virtual clock. An expectation that fails is exit code 4.\n" +
+			"A scenario asks the shipped limits, or with limits: {over: FILE} a document of yours.",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("see "+c.CommandPath()+" --help", "test takes files of scenarios, or folders that hold some")

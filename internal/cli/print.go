@@ -43,6 +43,12 @@ func newPrinter(w io.Writer, environ []string) *printer {
 	return p
 }
 
+// terminal reports whether a person sits at the other end of in.
+func terminal(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 // prompt writes text without a line feed, for an answer to stand beside.
 func (p *printer) prompt(format string, args ...any) {
 	if p.failed == nil {

@@ -149,8 +149,15 @@ func (p *printer) json(v any) {
 	p.line("%s", text)
 }
 
+// stepLine is one step of a scenario.
+type stepLine struct {
+	Schema string `json:"schema"`
+	*StepResult
+}
+
 // end is a scenario's last line.
 type end struct {
+	Schema    string    `json:"schema"`
 	Scenario  string    `json:"scenario"`
 	Passed    bool      `json:"passed"`
 	Failures  []Failure `json:"failures"`
@@ -165,13 +172,13 @@ func (p *printer) result(r *Result) {
 	p.decided += r.Decided
 	if p.asJSON {
 		for i := range r.Steps {
-			p.json(&r.Steps[i])
+			p.json(stepLine{"rails.test-step/v1", &r.Steps[i]})
 		}
 		failures := r.Failures
 		if failures == nil {
 			failures = []Failure{}
 		}
-		p.json(end{r.Scenario, r.Passed(), failures, r.Decided, r.State})
+		p.json(end{"rails.test/v1", r.Scenario, r.Passed(), failures, r.Decided, r.State})
 		return
 	}
 	mark := "✓ pass"

@@ -56,14 +56,14 @@ func TestTheLinesOfAScenario(t *testing.T) {
 	if failed != 0 || err != nil {
 		t.Fatalf("%d failed, %v\n%s", failed, err, out)
 	}
-	const want = `{"scenario":"a burst stops at the cap","step":0,"verdict":"allowed","rails":[],"faults":[],"outcome":"accepted","forwarded":1}
-{"scenario":"a burst stops at the cap","step":1,"verdict":"denied","rails":["max_order_qty","max_order_notional","max_position_qty","max_gross_exposure","insufficient_buying_power","max_notional_per_minute"],"faults":[],"outcome":"","forwarded":0}
-{"scenario":"a burst stops at the cap","step":2,"verdict":"denied","rails":["malformed_call"],"faults":[],"outcome":"","forwarded":0}
-{"scenario":"a burst stops at the cap","step":3,"verdict":"","rails":[],"faults":[],"outcome":"","forwarded":0}
-{"scenario":"a burst stops at the cap","step":4,"verdict":"","rails":[],"faults":[],"outcome":"","forwarded":0}
-{"scenario":"a burst stops at the cap","step":5,"verdict":"","rails":[],"faults":[],"outcome":"","forwarded":0}
-{"scenario":"a burst stops at the cap","step":6,"verdict":"","rails":[],"faults":[],"outcome":"","forwarded":0}
-{"scenario":"a burst stops at the cap","passed":true,"failures":[],"rederived":6,"state":{"cash":"98000","denials":2,"equity_at_open":"102000","exit_orders_today":0,"forwarded":1,"in_doubt":0,"loss_latched":false,"mode":"active","notional_today":"2000","open_orders":1,"orders_today":4,"positions":{"AAPL":"20"},"reserved":"5"}}
+	const want = `{"schema":"rails.test-step/v1","scenario":"a burst stops at the cap","step":0,"verdict":"allowed","rails":[],"faults":[],"outcome":"accepted","forwarded":1}
+{"schema":"rails.test-step/v1","scenario":"a burst stops at the cap","step":1,"verdict":"denied","rails":["max_order_qty","max_order_notional","max_position_qty","max_gross_exposure","insufficient_buying_power","max_notional_per_minute"],"faults":[],"outcome":"","forwarded":0}
+{"schema":"rails.test-step/v1","scenario":"a burst stops at the cap","step":2,"verdict":"denied","rails":["malformed_call"],"faults":[],"outcome":"","forwarded":0}
+{"schema":"rails.test-step/v1","scenario":"a burst stops at the cap","step":3,"verdict":"","rails":[],"faults":[],"outcome":"","forwarded":0}
+{"schema":"rails.test-step/v1","scenario":"a burst stops at the cap","step":4,"verdict":"","rails":[],"faults":[],"outcome":"","forwarded":0}
+{"schema":"rails.test-step/v1","scenario":"a burst stops at the cap","step":5,"verdict":"","rails":[],"faults":[],"outcome":"","forwarded":0}
+{"schema":"rails.test-step/v1","scenario":"a burst stops at the cap","step":6,"verdict":"","rails":[],"faults":[],"outcome":"","forwarded":0}
+{"schema":"rails.test/v1","scenario":"a burst stops at the cap","passed":true,"failures":[],"rederived":6,"state":{"cash":"98000","denials":2,"equity_at_open":"102000","exit_orders_today":0,"forwarded":1,"in_doubt":0,"loss_latched":false,"mode":"active","notional_today":"2000","open_orders":1,"orders_today":4,"positions":{"AAPL":"20"},"reserved":"5"}}
 `
 	if out != want {
 		t.Errorf("got\n%s\nwant\n%s", out, want)
