@@ -104,7 +104,7 @@ func placeInput() string {
 		must("order_type", words("limit needs limit_price; stop needs stop_price; stop_limit needs both; market has neither.",
 			"limit", "market", "stop", "stop_limit")),
 		must("quantity", decimal("Shares, above zero. A plain decimal without exponent or sign.")),
-		must("time_in_force", words("day: until the session's close. gtc: until cancelled. ioc: what does not fill at once is cancelled.",
+		must("time_in_force", words("day: until the session's close. gtc: until canceled. ioc: what does not fill at once is canceled.",
 			"day", "gtc", "ioc")),
 		may("limit_price", decimal("Price per share in the account's currency. A plain decimal, above zero.")),
 		may("stop_price", decimal("Price per share that triggers the order, in the account's currency. A plain decimal, above zero.")),
