@@ -2,6 +2,11 @@
 
 package gate_test
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 func fdatasync(f *os.File) error { return f.Sync() }
+
+func processorTime() time.Duration { return 0 }
