@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/broker-rails/broker-rails/internal/journal"
 )
 
 // BenchmarkPlaceOrder compares place_order, on the memory store and the paper broker,
@@ -31,12 +33,7 @@ func BenchmarkPlaceOrder(b *testing.B) {
 		return s
 	}})
 	ours := connect(b, d.server.mcp)
-	bare := mcp.NewServer(&mcp.Implementation{Name: "bare", Version: "1"}, nil)
-	bare.AddTool(&mcp.Tool{Name: "noop", Description: "Does nothing.", InputSchema: json.RawMessage(`{"type":"object"}`)},
-		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, nil
-		})
-	theirs := connect(b, bare)
+	theirs := connect(b, bare(&mcp.CallToolResult{}))
 	var placed, nothing []time.Duration
 	b.ReportAllocs()
 	i := 0
@@ -51,10 +48,42 @@ func BenchmarkPlaceOrder(b *testing.B) {
 		nothing = append(nothing, took(b, theirs, "noop", arguments))
 		placed = append(placed, took(b, ours, "place_order", arguments))
 	}
-	slices.Sort(placed)
+	compare(b, "place_p50_us", placed, nothing)
+}
+
+// BenchmarkAnswerAlone is the same comparison for a tool that does nothing on the bare SDK
+// but answers what place_order does: the least that place_order could come to.
+func BenchmarkAnswerAlone(b *testing.B) {
+	s := connect(b, bare((&Server{}).accepted(&ordered{
+		OrderID: "paper/12", Decision: "paper/12", Result: journal.ResultAccepted, Status: "filled", Quantity: "1", Filled: "1",
+		BrokerOrderID: "paper-o1", ClientOrderID: journal.ClientOrderID("paper", 12, journal.Hash{1}),
+	})))
+	const arguments = `{"symbol":"AAPL","side":"buy","order_type":"limit","quantity":"1","limit_price":"200.02","time_in_force":"day"}`
+	var answered, nothing []time.Duration
+	for b.Loop() {
+		nothing = append(nothing, took(b, s, "noop", arguments))
+		answered = append(answered, took(b, s, "answer", arguments))
+	}
+	compare(b, "answer_p50_us", answered, nothing)
+}
+
+// bare is a server of the SDK alone: noop does nothing, answer gives the same answer to all.
+func bare(answer *mcp.CallToolResult) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "bare", Version: "1"}, nil)
+	for name, r := range map[string]*mcp.CallToolResult{
+		"noop": {Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, "answer": answer,
+	} {
+		s.AddTool(&mcp.Tool{Name: name, Description: "Does nothing.", InputSchema: json.RawMessage(`{"type":"object"}`)},
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return r, nil })
+	}
+	return s
+}
+
+func compare(b *testing.B, name string, all, nothing []time.Duration) {
+	slices.Sort(all)
 	slices.Sort(nothing)
-	p, n := placed[len(placed)/2], nothing[len(nothing)/2]
-	b.ReportMetric(float64(p.Microseconds()), "place_p50_us")
+	p, n := all[len(all)/2], nothing[len(nothing)/2]
+	b.ReportMetric(float64(p.Microseconds()), name)
 	b.ReportMetric(float64(n.Microseconds()), "noop_p50_us")
 	b.ReportMetric(float64(p)/float64(n), "ratio")
 }
