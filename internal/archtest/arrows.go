@@ -19,7 +19,7 @@ func arrows() map[string][]string {
 		normalize, order, quotes, rail   = "internal/normalize", "internal/order", "internal/quotes", "internal/rail"
 		record, risk, scenario, wire     = "internal/record", "internal/risk", "internal/scenario", "internal/door/wire"
 		memory, mcpserver, paper, sqlite = "internal/store/memory", "internal/door/mcpserver", "internal/broker/paper", "internal/store/sqlite"
-		haltfile                         = "internal/haltfile"
+		markfile                         = "internal/markfile"
 	)
 	figures := []string{money, order, market, journal}
 	verdicts := append(slices.Clone(figures), account, limits, rail, risk, record)
@@ -44,13 +44,13 @@ func arrows() map[string][]string {
 		clock:     {market, gate},
 		memory:    {journal, gate},
 		sqlite:    {journal, gate},
-		haltfile:  nil,
+		markfile:  nil,
 
 		"internal/store/storetest": {journal, gate, money, order},
 
 		scenario: append(slices.Clone(verdicts), gate, audit, normalize, paper, quotes, clock, memory),
 		"internal/cli": append(slices.Clone(verdicts), gate, audit, normalize, paper, quotes, clock,
-			sqlite, mcpserver, scenario, haltfile),
+			sqlite, mcpserver, scenario, markfile),
 		"cmd/rails": {"internal/cli"},
 
 		"internal/archtest":     {rail, limits},

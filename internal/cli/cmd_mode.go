@@ -10,8 +10,8 @@ import (
 
 	"github.com/broker-rails/broker-rails/internal/clock"
 	"github.com/broker-rails/broker-rails/internal/gate"
-	"github.com/broker-rails/broker-rails/internal/haltfile"
 	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/markfile"
 )
 
 type modeChange struct {
@@ -81,7 +81,7 @@ func (a *app) setMode(ctx context.Context, m journal.Mode, all, cancelOpen bool)
 	held := m.Mode == journal.ModeHalted && a.holdByFile(ctx, m.Reason, false)
 	err := a.withDeck(ctx, ruling, func(d *deck) error {
 		v.Account = d.account
-		if err := setModeWithFile(m, haltfile.For(d.dir, d.account), func() error { return d.gate.SetMode(ctx, m) }); err != nil {
+		if err := setModeWithFile(m, markfile.For(d.dir, d.account), func() error { return d.gate.SetMode(ctx, m) }); err != nil {
 			return fmt.Errorf("mode %s of %s: %w", m.Mode, d.account, err)
 		}
 		return d.gate.View(ctx, func(now gate.View) { v.Mode = now.Mode.String() })
@@ -120,7 +120,7 @@ func (a *app) setMode(ctx context.Context, m journal.Mode, all, cancelOpen bool)
 // setModeWithFile puts a halt into force by its file before it tries the journal, so that
 // a process that hangs on the journal's lock cannot keep it off; the entry then takes the
 // file's place. Any other mode takes the file away, once its entry is durable.
-func setModeWithFile(m journal.Mode, f haltfile.File, write func() error) error {
+func setModeWithFile(m journal.Mode, f markfile.File, write func() error) error {
 	if m.Mode == journal.ModeHalted {
 		if err := f.Request(m.Reason); err != nil {
 			return errors.Join(err, write())
@@ -142,13 +142,13 @@ func (a *app) holdByFile(ctx context.Context, reason string, all bool) bool {
 	}
 	defer func() { _ = d.Close(ctx) }() // it was only read
 	if all {
-		return haltfile.ForAll(d.dir).Request(reason) == nil
+		return markfile.ForAll(d.dir).Request(reason) == nil
 	}
 	if d.name(ctx, a.flags.account) != nil {
 		return false
 	}
 	known, err := d.accounts(ctx)
-	return err == nil && slices.Contains(known, d.account) && haltfile.For(d.dir, d.account).Request(reason) == nil
+	return err == nil && slices.Contains(known, d.account) && markfile.For(d.dir, d.account).Request(reason) == nil
 }
 
 // orHeld says of a halt that could not be written that its file holds.
@@ -187,7 +187,7 @@ func (a *app) setModeForAll(ctx context.Context, m journal.Mode) error {
 	if err != nil {
 		return orHeld(held, err)
 	}
-	err = setModeWithFile(m, haltfile.ForAll(d.dir), func() error { return gate.SetModeForAll(ctx, d.store, clock.NewSystem(), m) })
+	err = setModeWithFile(m, markfile.ForAll(d.dir), func() error { return gate.SetModeForAll(ctx, d.store, clock.NewSystem(), m) })
 	if err = errors.Join(err, d.Close(ctx)); err != nil {
 		return fmt.Errorf("mode %s of all accounts: %w", m.Mode, err)
 	}

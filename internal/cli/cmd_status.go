@@ -62,6 +62,7 @@ type inForceView struct {
 	Fingerprint string   `json:"fingerprint"`
 	Off         []string `json:"off"`
 	Warnings    int      `json:"warnings"`
+	Invalid     bool     `json:"newest_load_failed"` // only reducing orders pass until a valid load
 }
 
 type dayView struct {
@@ -138,7 +139,7 @@ func (v *statusView) fill(d *deck, now *gate.View) {
 	}
 	if now.Limits != nil {
 		v.Live = now.Limits.Mode == limits.Live
-		v.Limits = inForceView{Fingerprint: now.Limits.Fingerprint, Off: now.Limits.Off(), Warnings: len(now.Limits.Warnings())}
+		v.Limits = inForceView{Fingerprint: now.Limits.Fingerprint, Off: now.Limits.Off(), Warnings: len(now.Limits.Warnings()), Invalid: now.LimitsInvalid}
 	}
 	v.Use = uses(now)
 	day := s.DayAt(now.Now)
@@ -191,6 +192,9 @@ func (a *app) printStatus(d *deck, v *statusView) {
 	} else {
 		p.field("limits", short(v.Limits.Fingerprint), p.dim("  "+plural(len(v.Limits.Off), "limit off", "limits off")+
 			", "+plural(v.Limits.Warnings, "warning", "warnings")))
+		if v.Limits.Invalid {
+			p.field("", "the newest document did not load: only reducing orders pass until rails reload loads a valid one", "")
+		}
 	}
 	p.field("journal", "seq ", seqText(v.Head.Seq), "  ", short(v.Head.Hash.String()))
 	p.field("open orders", plural(v.Open, "order", "orders"))

@@ -14,9 +14,9 @@ import (
 	"github.com/broker-rails/broker-rails/internal/broker/paper"
 	"github.com/broker-rails/broker-rails/internal/clock"
 	"github.com/broker-rails/broker-rails/internal/gate"
-	"github.com/broker-rails/broker-rails/internal/haltfile"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/market"
+	"github.com/broker-rails/broker-rails/internal/markfile"
 	"github.com/broker-rails/broker-rails/internal/quotes"
 	"github.com/broker-rails/broker-rails/internal/store/sqlite"
 )
@@ -140,7 +140,7 @@ func (d *deck) assemble(ctx context.Context, r reach, log *slog.Logger) error {
 func (d *deck) config(log *slog.Logger) gate.Config {
 	return gate.Config{
 		Account: d.account, Store: d.store, Clock: d.clock, Calendar: d.calendar,
-		Paper: true, AtomicReplace: true, Stop: haltfile.For(d.dir, d.account), Version: version, Log: log,
+		Paper: true, AtomicReplace: true, Stop: markfile.For(d.dir, d.account), BadLimits: markfile.InvalidLimits(d.dir, d.account), Version: version, Log: log,
 	}
 }
 

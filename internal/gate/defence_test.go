@@ -9,9 +9,10 @@ import (
 
 	"github.com/broker-rails/broker-rails/internal/account"
 	"github.com/broker-rails/broker-rails/internal/gate"
-	"github.com/broker-rails/broker-rails/internal/haltfile"
 	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/limits"
 	"github.com/broker-rails/broker-rails/internal/market"
+	"github.com/broker-rails/broker-rails/internal/markfile"
 	"github.com/broker-rails/broker-rails/internal/money"
 )
 
@@ -289,7 +290,7 @@ func TestMessagesBeyondTheirLimitAreCountedOnce(t *testing.T) {
 
 func TestAHaltFileStopsWhatTheJournalDoesNotKnowYet(t *testing.T) {
 	d := newDesk(t, "")
-	file := haltfile.For(t.TempDir(), "paper")
+	file := markfile.For(t.TempDir(), "paper")
 	d.cfg.Stop = file
 	d.open()
 	j := d.decide("place_order", limitOrder("AAPL", "buy", "10", "200.00"))
@@ -315,5 +316,23 @@ func TestAHaltFileStopsWhatTheJournalDoesNotKnowYet(t *testing.T) {
 			t.Error("the account is not halted")
 		}
 	})
+	d.verify()
+}
+
+func TestLimitsThatDidNotLoadBindEveryProcess(t *testing.T) {
+	d := newDesk(t, "")
+	d.cfg.BadLimits = markfile.InvalidLimits(t.TempDir(), "paper")
+	d.open()
+	other := d.otherProcess()
+	if _, err := other.LoadLimits(t.Context(), "limits", []byte("version: 1\n"), "operator"); err == nil {
+		t.Fatal("an incomplete document loaded")
+	}
+	if j := d.decide("place_order", limitOrder("AAPL", "buy", "10", "200.00")); j.Allowed() || !slices.Contains(j.Decision.Faults(), "limits_invalid") {
+		t.Fatalf("allowed %v, faults %v", j.Allowed(), j.Decision.Faults())
+	}
+	if _, err := other.LoadLimits(t.Context(), "limits", limits.Template("paper"), "operator"); err != nil {
+		t.Fatal(err)
+	}
+	d.buy("10", "200.00")
 	d.verify()
 }

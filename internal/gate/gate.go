@@ -29,10 +29,13 @@ type Config struct {
 	// AtomicReplace: the broker replaces an order in one step.
 	AtomicReplace bool
 	// Live: the limits document must say mode live. False: it must say paper.
-	Live    bool
-	Stop    Stop // a halt asked for without the journal; nil: none
-	Version string
-	Log     *slog.Logger // diagnosis only; nil discards
+	Live bool
+	Stop Stop // a halt asked for without the journal; nil: none
+	// BadLimits tells every process that the newest load of the limits failed; nil: only
+	// the process that saw it knows.
+	BadLimits Mark
+	Version   string
+	Log       *slog.Logger // diagnosis only; nil discards
 }
 
 // Gate is one account's gate. Its zero value refuses everything. All methods may be
@@ -50,6 +53,7 @@ type Gate struct {
 
 	doc           *limits.Document // of state.Fingerprint; nil before the first limits entry
 	limitsInvalid bool             // the newest load in this process failed
+	markedInvalid bool             // and every process was told so
 	startPending  bool             // the first reconciliation has not ended
 	reconciling   sync.Mutex       // one reconciliation at a time; taken before mu
 
@@ -113,7 +117,7 @@ func (g *Gate) View(ctx context.Context, look func(View)) error {
 	}
 	look(View{
 		State: g.state, Control: g.ctl, Limits: g.doc, Now: g.now().at,
-		Mode: account.Effective(g.state.Mode, g.ctl.Mode), LimitsInvalid: g.limitsInvalid, Calendar: g.cfg.Calendar,
+		Mode: account.Effective(g.state.Mode, g.ctl.Mode), LimitsInvalid: g.badLimits(), Calendar: g.cfg.Calendar,
 	})
 	return nil
 }

@@ -59,7 +59,7 @@ func (g *Gate) LoadLimits(ctx context.Context, name string, text []byte, who str
 		err = g.fits(doc)
 	}
 	if err != nil {
-		g.limitsInvalid = true
+		g.invalidate()
 		return nil, err
 	}
 	if err := g.catchUp(ctx); err != nil {
@@ -82,8 +82,12 @@ func (g *Gate) LoadLimits(ctx context.Context, name string, text []byte, who str
 		}
 		return []draft{{journal.KindLimits, body}}, g.now().at, nil
 	})
-	if err == nil {
-		g.limitsInvalid = false
+	if err != nil {
+		return changes, err
+	}
+	g.limitsInvalid = false
+	if g.cfg.BadLimits != nil {
+		err = g.cfg.BadLimits.Done()
 	}
 	return changes, err
 }
@@ -93,7 +97,33 @@ func (g *Gate) LoadLimits(ctx context.Context, name string, text []byte, who str
 func (g *Gate) InvalidateLimits() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.limitsInvalid = true
+	g.invalidate()
+}
+
+// invalidate notes a failed load, for this process and for all others. The caller holds
+// mu.
+func (g *Gate) invalidate() {
+	g.limitsInvalid, g.markedInvalid = true, false
+	if g.cfg.BadLimits == nil {
+		return
+	}
+	err := g.cfg.BadLimits.Request("the newest limits did not load")
+	g.markedInvalid = err == nil
+	if err != nil {
+		g.log.Error("other processes were not told that the limits did not load", "account", g.cfg.Account, "error", err)
+	}
+}
+
+// badLimits reports whether the newest load failed, here or in another process. A mark
+// that this process made and that is gone was ended by a valid load elsewhere.
+func (g *Gate) badLimits() bool {
+	if g.cfg.BadLimits != nil {
+		if _, bad := g.cfg.BadLimits.Requested(); bad {
+			return true
+		}
+		return g.limitsInvalid && !g.markedInvalid
+	}
+	return g.limitsInvalid
 }
 
 // fits says whether a document is for this gate's account.

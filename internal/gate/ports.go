@@ -231,6 +231,16 @@ type Stop interface {
 	Done() error
 }
 
+// Mark is a fact that every process of an account sees without the journal. nil is none.
+type Mark interface {
+	// Request makes it so, durably.
+	Request(reason string) error
+	// Requested reports whether it is so.
+	Requested() (reason string, requested bool)
+	// Done ends it.
+	Done() error
+}
+
 // Clock reads the process's clocks once.
 type Clock interface {
 	Read() Reading

@@ -27,7 +27,7 @@ const FiguresAgeMax = 30 * time.Second
 // that fails leaves its input absent: the rails that need it fault. The caller holds mu.
 func (g *Gate) request(ctx context.Context, c *Call, m moment) rail.Request {
 	req := rail.Request{
-		Intent: c.Intent, Now: m.at, ClockSuspect: m.clock.Suspect, LimitsInvalid: g.limitsInvalid,
+		Intent: c.Intent, Now: m.at, ClockSuspect: m.clock.Suspect, LimitsInvalid: g.badLimits(),
 		StartPending: g.startPending, PaperBroker: g.cfg.Paper, AtomicReplace: g.cfg.AtomicReplace, ControlMode: g.ctl.Mode,
 	}
 	g.complete(&req.Intent)

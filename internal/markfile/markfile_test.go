@@ -1,4 +1,4 @@
-package haltfile_test
+package markfile_test
 
 import (
 	"os"
@@ -6,11 +6,11 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/broker-rails/broker-rails/internal/haltfile"
+	"github.com/broker-rails/broker-rails/internal/markfile"
 )
 
 func TestAFileIsAskedForAndTakenAway(t *testing.T) {
-	f := haltfile.For(t.TempDir(), "paper")
+	f := markfile.For(t.TempDir(), "paper")
 	if _, on := f.Requested(); on {
 		t.Fatal("a fresh folder asks for a halt")
 	}
@@ -38,11 +38,11 @@ func TestFailClosedOddFilesAreRequests(t *testing.T) {
 		"long":   func(p string) error { return os.WriteFile(p, make1MiB(), 0o600) },
 	} {
 		dir := t.TempDir()
-		if err := make(filepath.Join(dir, haltfile.Name)); err != nil {
+		if err := make(filepath.Join(dir, markfile.Name)); err != nil {
 			t.Fatal(err)
 		}
-		reason, on := haltfile.ForAll(dir).Requested()
-		if !on || len(reason) > haltfile.ReasonBytesMax || reason == "" {
+		reason, on := markfile.ForAll(dir).Requested()
+		if !on || len(reason) > markfile.ReasonBytesMax || reason == "" {
 			t.Errorf("%s: requested %v, reason of %d bytes", name, on, len(reason))
 		}
 	}
@@ -52,7 +52,7 @@ func make1MiB() []byte { return make([]byte, 1<<20) }
 
 func TestTheFileForAllBindsEachAndStays(t *testing.T) {
 	dir := t.TempDir()
-	one, other, all := haltfile.For(dir, "one"), haltfile.For(dir, "other"), haltfile.ForAll(dir)
+	one, other, all := markfile.For(dir, "one"), markfile.For(dir, "other"), markfile.ForAll(dir)
 	if err := one.Request("one"); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,10 @@ func TestTheFileForAllBindsEachAndStays(t *testing.T) {
 	if reason, on := other.Requested(); !on || reason != "all" {
 		t.Errorf("requested %v with %q, want the file for all", on, reason)
 	}
-	if _, on := (haltfile.File{}).Requested(); !on {
+	if _, on := markfile.InvalidLimits(dir, "one").Requested(); on {
+		t.Error("a halt is taken for invalid limits")
+	}
+	if _, on := (markfile.File{}).Requested(); !on {
 		t.Error("the zero file asks for nothing")
 	}
 }
@@ -82,7 +85,7 @@ func TestFailClosedFileThatCannotBeAskedFor(t *testing.T) {
 	if err := os.WriteFile(folder, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range map[string]haltfile.File{"account": haltfile.For(folder, "paper"), "all": haltfile.ForAll(folder)} {
+	for name, f := range map[string]markfile.File{"account": markfile.For(folder, "paper"), "all": markfile.ForAll(folder)} {
 		if _, on := f.Requested(); !on {
 			t.Errorf("%s: a halt file that cannot be read is no request", name)
 		}

@@ -1,8 +1,13 @@
-// Package haltfile is the halt that needs no journal: a file in the data folder. It is
-// for the case that another process hangs while it holds the journal's lock, so that
-// rails halt cannot append its entry. While the file stands nothing is sent; the first
-// process that can write turns it into a mode entry and takes it away.
-package haltfile
+// Package markfile holds what binds every process of a data folder without the journal:
+// one file each.
+//
+// HALT is the halt for the case that another process hangs while it holds the journal's
+// lock, so that rails halt cannot append its entry. While it stands nothing is sent; the
+// first process that can write turns it into a mode entry and takes it away.
+//
+// LIMITS-INVALID says that the newest load of an account's limits document failed. While
+// it stands only reducing orders pass; the next valid load takes it away.
+package markfile
 
 import (
 	"errors"
@@ -12,13 +17,16 @@ import (
 	"path/filepath"
 )
 
-// Name is the file's name in the data folder; an account's own has its name behind it.
-const Name = "HALT"
+// Names of the files in the data folder; an account's own has its name behind it.
+const (
+	Name              = "HALT"
+	nameInvalidLimits = "LIMITS-INVALID"
+)
 
 // ReasonBytesMax bounds what is read of the file.
 const ReasonBytesMax = 512
 
-// File is one account's halt file, or that of all accounts of a data folder.
+// File is one account's mark, or that of all accounts of a data folder.
 type File struct{ path, all string }
 
 // ForAll returns the halt file that binds every account of a data folder.
@@ -28,6 +36,11 @@ func ForAll(dir string) File { return File{path: filepath.Join(dir, Name)} }
 // taken away by Done.
 func For(dir, account string) File {
 	return File{path: filepath.Join(dir, Name+"-"+account), all: filepath.Join(dir, Name)}
+}
+
+// InvalidLimits returns the mark of an account whose newest limits did not load.
+func InvalidLimits(dir, account string) File {
+	return File{path: filepath.Join(dir, nameInvalidLimits+"-"+account)}
 }
 
 // Request writes the file, durably.
@@ -44,7 +57,7 @@ func (f File) Request(reason string) error {
 // with the file or its folder counts as a request: only its plain absence does not.
 func (f File) Requested() (reason string, requested bool) {
 	if f.path == "" {
-		return "no halt file is named", true
+		return "no file is named", true
 	}
 	if reason, requested = read(f.path); !requested && f.all != "" {
 		return read(f.all)
@@ -58,12 +71,12 @@ func read(path string) (reason string, requested bool) {
 		return "", false
 	}
 	if err != nil {
-		return "the halt file cannot be read", true
+		return "the file cannot be read", true
 	}
 	defer in.Close()
 	text, err := io.ReadAll(io.LimitReader(in, ReasonBytesMax))
 	if err != nil || len(text) == 0 {
-		return "a halt file without a reason", true
+		return "a file without a reason", true
 	}
 	return string(text), true
 }
