@@ -21,8 +21,10 @@ type careless struct {
 	*memory.Store
 	promise string
 
-	mu    sync.Mutex    // guards chain
+	mu    sync.Mutex    // guards the rest
 	chain []gate.Stored // "late swap" keeps its entries here
+	asked int           // "old head" answers every fifth call with stale
+	stale gate.Head
 }
 
 // promises that a store may break, with the test that must notice.
@@ -36,6 +38,7 @@ var promises = map[string]string{
 	"check":          "BatchThatContradictsItselfIsRefused",
 	"order":          "ReadGivesTheBytesInOrder",
 	"cancel":         "CanceledBeforeItStartsWritesNothing",
+	"old head":       "HeadsAreLinearizable",
 	"newest":         "SnapshotIsTheNewest",
 	"snapshot entry": "SnapshotNeedsItsEntry",
 }
@@ -85,11 +88,19 @@ func (s *careless) Append(ctx context.Context, b *gate.Batch) error {
 }
 
 func (s *careless) Heads(ctx context.Context, account string) (own, control gate.Head, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.promise == "old head" {
+		own, control, err = s.Store.Heads(ctx, account)
+		if s.asked++; s.asked%5 == 0 {
+			return s.stale, control, err
+		}
+		s.stale = own
+		return own, control, err
+	}
 	if s.promise != "late swap" {
 		return s.Store.Heads(ctx, account)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if n := len(s.chain); n > 0 {
 		own = gate.Head{Seq: s.chain[n-1].Seq, Hash: s.chain[n-1].Hash}
 	}

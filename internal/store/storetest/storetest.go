@@ -38,6 +38,7 @@ func Run(t *testing.T, open func(t *testing.T) gate.Store) {
 		{"ControlAndDecisionRaceIsOrdered", controlRace},
 		{"BatchIsAllOrNothing", allOrNothing},
 		{"BatchThatContradictsItselfIsRefused", unsoundBatches},
+		{"HeadsAreLinearizable", linearizable},
 		{"ReadGivesTheBytesInOrder", readOrder},
 		{"ReadStopsWithItsCaller", readStops},
 		{"ReaderMayAppend", readerAppends},
