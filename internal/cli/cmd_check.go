@@ -42,7 +42,7 @@ func (a *app) checkCommand() *cobra.Command {
 			`    "limit_price":"202.00","time_in_force":"day"}' | rails check`,
 		Args: atMost(1, "at most one file, or - for standard input"),
 		RunE: func(c *cobra.Command, args []string) error {
-			raw, err := a.readOrder(args)
+			raw, err := a.readOrder(c.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func (a *app) checkCommand() *cobra.Command {
 }
 
 // readOrder reads the order's text, bounded as a tool call's arguments are.
-func (a *app) readOrder(args []string) ([]byte, error) {
+func (a *app) readOrder(ctx context.Context, args []string) ([]byte, error) {
 	in := a.in
 	if len(args) == 1 && args[0] != "-" {
 		f, err := os.Open(args[0])
@@ -65,11 +65,17 @@ func (a *app) readOrder(args []string) ([]byte, error) {
 	if terminal(in) {
 		a.errs.line("rails: type the order as one JSON object, then Ctrl-D")
 	}
-	raw, err := io.ReadAll(io.LimitReader(in, normalize.ArgumentsBytesMax+1))
-	if err != nil {
+	raw, err := unlessStopped(ctx, func() (string, error) {
+		text, err := io.ReadAll(io.LimitReader(in, normalize.ArgumentsBytesMax+1))
+		return string(text), err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, err
+	case err != nil:
 		return nil, &failure{code: exitUsage, what: "the order was not read", err: err}
 	}
-	return raw, nil
+	return []byte(raw), nil
 }
 
 func (a *app) check(ctx context.Context, d *deck, raw []byte) error {

@@ -98,7 +98,7 @@ func (a *app) init(ctx context.Context, f *initFlags) error {
 	if v.LimitsFile, err = a.limitsFile(); err != nil {
 		return err
 	}
-	if err := a.ask(f, &v); err != nil {
+	if err := a.ask(ctx, f, &v); err != nil {
 		return err
 	}
 	if _, c := accountFits(v.Account); c != nil {
@@ -135,7 +135,7 @@ func (a *app) init(ctx context.Context, f *initFlags) error {
 }
 
 // ask fills in the account, and asks for leave, where a person sits at the terminal.
-func (a *app) ask(f *initFlags, v *initView) error {
+func (a *app) ask(ctx context.Context, f *initFlags, v *initView) error {
 	if v.Account == "" {
 		v.Account = defaultAccount
 	}
@@ -143,9 +143,13 @@ func (a *app) ask(f *initFlags, v *initView) error {
 		return nil
 	}
 	lines := bufio.NewReader(a.in)
+	line := func() (string, error) { return lines.ReadString('\n') }
 	if a.flags.account == "" {
 		a.errs.prompt("Name of the account [%s]: ", v.Account)
-		answer, err := lines.ReadString('\n')
+		answer, err := unlessStopped(ctx, line)
+		if ctx.Err() != nil {
+			return err
+		}
 		if err != nil {
 			return failed("answer with flags instead: rails init --yes --account NAME", "nothing was answered")
 		}
@@ -154,7 +158,7 @@ func (a *app) ask(f *initFlags, v *initView) error {
 		}
 	}
 	a.errs.prompt("Make account %s in %s with limits %s? [Y/n] ", v.Account, v.Data, v.LimitsFile)
-	answer, err := lines.ReadString('\n')
+	answer, err := unlessStopped(ctx, line)
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "", "y", "yes":
 		if err == nil {

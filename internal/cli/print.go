@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -47,6 +48,27 @@ func newPrinter(w io.Writer, environ []string) *printer {
 func terminal(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// unlessStopped waits for a read that nothing can interrupt, and gives it up when ctx
+// ends: else a person at the terminal could not leave. The goroutine that is left then
+// ends with the process, which follows.
+func unlessStopped(ctx context.Context, read func() (string, error)) (string, error) {
+	type answer struct {
+		text string
+		err  error
+	}
+	got := make(chan answer, 1)
+	go func() {
+		text, err := read()
+		got <- answer{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", failed("", "stopped; nothing was done")
+	case a := <-got:
+		return a.text, a.err
+	}
 }
 
 // prompt writes text without a line feed, for an answer to stand beside.
