@@ -83,10 +83,11 @@ func reconciledLately(f *Facts) Finding {
 		return deny(AccountUnreconciled, "never", reconciledMax.String(), "",
 			"The account was never reconciled with the broker.", RetryLater)
 	case age > reconciledMax:
-		return deny(AccountUnreconciled, age.String(), reconciledMax.String(), "",
-			"The last reconciliation is "+age.String()+" old, above "+reconciledMax.String()+".", RetryLater)
+		observed := beyond(age)
+		return deny(AccountUnreconciled, observed, reconciledMax.String(), "",
+			"The last reconciliation is "+observed+" old, above "+reconciledMax.String()+".", RetryLater)
 	case age < 0:
-		return deny(AccountUnreconciled, age.String(), "0s", "",
+		return deny(AccountUnreconciled, beyond(age), "0s", "",
 			"The last reconciliation bears a time that is still to come.", RetryLater)
 	}
 	return pass(AccountUnreconciled)

@@ -54,7 +54,7 @@ func duplicateOrder(f *Facts) Finding {
 			break // oldest first: the rest is older still
 		}
 		if twin.Mark == mark {
-			observed := age.String()
+			observed := age.Truncate(time.Millisecond).String() // below the window, as the age is
 			return deny(DuplicateOrder, observed, window.String(), "",
 				"The same order was allowed "+observed+" ago as "+twin.OrderID+", within "+window.String()+".",
 				RetryLater)

@@ -1,6 +1,7 @@
 package rail
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -89,5 +90,18 @@ func TestDuplicateOrderNamesTheTwin(t *testing.T) {
 	got := duplicateOrder(&f)
 	if got.Observed != "1s" || got.Limit != "10s" || got.Retry != RetryLater {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// TestDuplicateOrderTellsTheAgeBelowTheWindow: in whole milliseconds, and never as the
+// window that the age is under.
+func TestDuplicateOrderTellsTheAgeBelowTheWindow(t *testing.T) {
+	for age, want := range map[time.Duration]string{11_702_117: "11ms", 10*time.Second - 1: "9.999s", 1: "0s"} {
+		l := folded(t)
+		twin(ago(age))(l)
+		f := l.facts()
+		if got := duplicateOrder(&f); got.Status != Deny || got.Observed != want || !strings.Contains(got.Text, " "+want+" ago ") {
+			t.Errorf("%d: %v %q %q", age, got.Status, got.Observed, got.Text)
+		}
 	}
 }

@@ -2,7 +2,9 @@ package rail
 
 import (
 	"fmt"
+	"math"
 	"strings"
+	"time"
 
 	"github.com/broker-rails/broker-rails/internal/money"
 )
@@ -89,6 +91,19 @@ var (
 	dollarStep    = money.MustPrice("0.01")
 	subDollarStep = money.MustPrice("0.0001")
 )
+
+// beyond writes a duration that is over a bound in whole milliseconds, for a denial. It
+// rounds away from zero, so that what is over by less does not read as the bound itself.
+func beyond(d time.Duration) string {
+	whole := d.Truncate(time.Millisecond)
+	switch {
+	case d > whole && whole <= math.MaxInt64-time.Millisecond:
+		whole += time.Millisecond
+	case d < whole && whole >= math.MinInt64+time.Millisecond:
+		whole -= time.Millisecond
+	}
+	return whole.String()
+}
 
 // wordList writes the words of a closed list, for a denial.
 func wordList[T fmt.Stringer](list []T) string {

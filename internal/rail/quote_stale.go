@@ -1,6 +1,10 @@
 package rail
 
-import "github.com/broker-rails/broker-rails/internal/market"
+import (
+	"strings"
+
+	"github.com/broker-rails/broker-rails/internal/market"
+)
 
 func quoteStaleRail() Rail {
 	return Rail{
@@ -37,11 +41,13 @@ func quoteStale(f *Facts) Finding {
 	age := f.Quote.Age(f.Request.Now)
 	switch {
 	case age > limit.Value:
-		return deny(QuoteStale, age.String(), limit.Value.String(), "",
-			"The quote is "+age.String()+" old; the most is "+limit.Value.String()+".", RetryLater)
+		observed := beyond(age)
+		return deny(QuoteStale, observed, limit.Value.String(), "",
+			"The quote is "+observed+" old; the most is "+limit.Value.String()+".", RetryLater)
 	case age < -market.QuoteFutureMax:
-		return deny(QuoteStale, age.String(), (-market.QuoteFutureMax).String(), "",
-			"The quote's time lies "+(-age).String()+" in the future.", RetryLater)
+		observed := beyond(age)
+		return deny(QuoteStale, observed, (-market.QuoteFutureMax).String(), "",
+			"The quote's time lies "+strings.TrimPrefix(observed, "-")+" in the future.", RetryLater)
 	}
 	return pass(QuoteStale)
 }

@@ -1,6 +1,7 @@
 package rail
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -27,4 +28,32 @@ func TestQuoteStale(t *testing.T) {
 		{"neither value nor off", set(limits.Limit[time.Duration]{}), Fault},
 		{"reducing", func(f *Facts) { f.reduce("10", "10"); f.Quote = market.Quote{} }, Pass},
 	})
+}
+
+// TestAgesAreWrittenInWholeMilliseconds: an age is compared to the nanosecond and told
+// in whole milliseconds, never as the bound that it is over.
+func TestAgesAreWrittenInWholeMilliseconds(t *testing.T) {
+	for _, c := range []struct {
+		age            time.Duration
+		observed, text string
+	}{
+		{5*time.Second + 1, "5.001s", "The quote is 5.001s old; the most is 5s."},
+		{7*time.Second + 11_702_117, "7.012s", "The quote is 7.012s old; the most is 5s."},
+		{-time.Second - 1, "-1.001s", "The quote's time lies 1.001s in the future."},
+	} {
+		l := folded(t)
+		f := l.facts()
+		f.Quote.At = at.Add(-c.age)
+		if got := quoteStale(&f); got.Status != Deny || got.Observed != c.observed || got.Text != c.text {
+			t.Errorf("%d: %v %q %q", c.age, got.Status, got.Observed, got.Text)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		0: "0s", time.Millisecond: "1ms", 1: "1ms", -1: "-1ms",
+		math.MaxInt64: "2562047h47m16.854s", math.MinInt64: "-2562047h47m16.854s",
+	} {
+		if got := beyond(d); got != want {
+			t.Errorf("%d: %s, want %s", d, got, want)
+		}
+	}
 }
