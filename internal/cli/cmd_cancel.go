@@ -13,6 +13,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/order"
+	"github.com/broker-rails/broker-rails/internal/risk"
 )
 
 // doorCommandLine names the command line in entries.
@@ -124,11 +125,23 @@ func (d *deck) cancelOne(ctx context.Context, id string) cancelView {
 	}
 	v.Rails = append(v.Rails, j.Decision.Faults()...)
 	if !j.Allowed() {
+		v.Reason = sentences(&j.Decision)
 		return v
 	}
 	out := d.gate.Forward(ctx, j.Permit)
 	v.Result, v.Reason = out.Result, out.Reason
 	return v
+}
+
+// sentences are what a decision that did not allow says, in our own words.
+func sentences(d *risk.Decision) string {
+	var out []string
+	for _, f := range findingsOf(d) {
+		if f.Status == "deny" || f.Status == "fault" {
+			out = append(out, f.Text)
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // follow waits until no canceled order is open any more, for a while, and returns what

@@ -154,6 +154,25 @@ func TestReplaceAndCancel(t *testing.T) {
 	}
 }
 
+// TestConflictingFieldsSaysWhich: one code stands for a field that is missing and for one
+// that does not belong; the sentence tells them apart.
+func TestConflictingFieldsSaysWhich(t *testing.T) {
+	for _, c := range []struct{ tool, raw, field, problem string }{
+		{PlaceOrder, with("quantity", ""), "quantity", "is missing"},
+		{PlaceOrder, with("limit_price", ""), "limit_price", "is missing: order_type limit needs it"},
+		{PlaceOrder, with("order_type", `"market"`), "limit_price", "does not go with order_type market"},
+		{PlaceOrder, with("order_type", `"stop_limit"`), "stop_price", "is missing: order_type stop_limit needs it"},
+		{PlaceOrder, with("stop_price", `"1"`), "stop_price", "does not go with order_type limit"},
+		{ReplaceOrder, `{"order_id":"paper/8"}`, "", "quantity, limit_price and stop_price are all missing: a replace changes at least one"},
+		{CancelOrder, `{}`, "order_id", "is missing"},
+	} {
+		_, got := Call(c.tool, []byte(c.raw))
+		if got == nil || *got != (Refusal{Code: ConflictingFields, Field: c.field, Problem: c.problem}) {
+			t.Errorf("%s %s: %v", c.tool, c.raw, got)
+		}
+	}
+}
+
 func TestAsk(t *testing.T) {
 	for _, c := range []struct {
 		tool, raw string

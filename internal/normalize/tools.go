@@ -114,7 +114,7 @@ func (r *reader) replace() Normalized {
 	in.LimitPrice, hasLimit = r.price("limit_price")
 	in.StopPrice, hasStop = r.price("stop_price")
 	if r.refusal == nil && !hasQuantity && !hasLimit && !hasStop {
-		r.refuse(ConflictingFields, "", "a replace names at least one of quantity, limit_price, stop_price")
+		r.refuse(ConflictingFields, "", "quantity, limit_price and stop_price are all missing: a replace changes at least one")
 	}
 	return Normalized{Intent: in}
 }
@@ -125,12 +125,12 @@ func (r *reader) fit(in *order.Intent) {
 	_, hasStop := r.args["stop_price"]
 	switch {
 	case in.Type.HasLimit() && !hasLimit:
-		r.refuse(ConflictingFields, "limit_price", "is missing for this order_type")
+		r.refuse(ConflictingFields, "limit_price", "is missing: order_type "+in.Type.String()+" needs it")
 	case !in.Type.HasLimit() && hasLimit:
-		r.refuse(ConflictingFields, "limit_price", "does not go with this order_type")
+		r.refuse(ConflictingFields, "limit_price", "does not go with order_type "+in.Type.String())
 	case in.Type.HasStop() && !hasStop:
-		r.refuse(ConflictingFields, "stop_price", "is missing for this order_type")
+		r.refuse(ConflictingFields, "stop_price", "is missing: order_type "+in.Type.String()+" needs it")
 	case !in.Type.HasStop() && hasStop:
-		r.refuse(ConflictingFields, "stop_price", "does not go with this order_type")
+		r.refuse(ConflictingFields, "stop_price", "does not go with order_type "+in.Type.String())
 	}
 }

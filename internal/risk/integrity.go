@@ -44,7 +44,7 @@ func checkIntent(s *account.State, in *order.Intent) refusal {
 	}
 	switch {
 	case in.Account != s.Account:
-		return refusal{ConflictingFields, "The order is for another account."}
+		return refusal{ConflictingFields, "account is not the account that these limits and this journal are of."}
 	case len(in.Symbol) > order.SymbolBytesMax:
 		return refusal{MalformedCall, "The symbol is too long."}
 	case len(in.ClientOrderID) > order.ClientOrderIDBytesMax:
@@ -52,9 +52,9 @@ func checkIntent(s *account.State, in *order.Intent) refusal {
 	case in.Action == order.ActionNew && in.Symbol == "":
 		return refusal{MalformedCall, "The symbol is missing."}
 	case in.Action == order.ActionNew && in.Target != "":
-		return refusal{ConflictingFields, "A new order cannot name another order."}
+		return refusal{ConflictingFields, "order_id does not go with a new order: it names the order to replace or cancel."}
 	case in.Action != order.ActionNew && in.Target == "":
-		return refusal{ConflictingFields, "The order to change is not named."}
+		return refusal{ConflictingFields, "order_id is missing: a " + in.Action.String() + " names its order."}
 	}
 	return refusal{}
 }
@@ -64,15 +64,15 @@ func checkIntent(s *account.State, in *order.Intent) refusal {
 func checkTarget(in *order.Intent, target *account.Order) refusal {
 	switch {
 	case target == nil:
-		return refusal{ConflictingFields, "The order to change is not open in this account."}
+		return refusal{ConflictingFields, "order_id names no order that is open in this account, so there is nothing to " + in.Action.String() + "."}
 	case in.Symbol != "" && !rail.FoldsTo(in.Symbol, target.Symbol):
-		return refusal{ConflictingFields, "A replace or cancel cannot change the symbol."}
+		return refusal{ConflictingFields, "symbol differs from that of the order named: a " + in.Action.String() + " cannot change it."}
 	case in.Action == order.ActionCancel:
 		return refusal{}
 	case in.Side != order.SideNone && in.Side != target.Side:
-		return refusal{ConflictingFields, "A replace cannot change the side."}
+		return refusal{ConflictingFields, "side differs from that of the order named: a replace cannot change it."}
 	case in.Type != order.TypeNone && in.Type != target.Type:
-		return refusal{ConflictingFields, "A replace cannot change the order type."}
+		return refusal{ConflictingFields, "order_type differs from that of the order named: a replace cannot change it."}
 	}
 	return refusal{}
 }
@@ -93,13 +93,13 @@ func checkTerms(in *order.Intent, target *account.Order) refusal {
 	case in.StopPrice.IsNegative() || in.Type.HasStop() && in.StopPrice.IsZero():
 		return refusal{InvalidNumber, "The stop price must be above 0."}
 	case !in.Type.HasLimit() && !in.LimitPrice.IsZero():
-		return refusal{ConflictingFields, "An order of this type has no limit price."}
+		return refusal{ConflictingFields, "limit_price does not go with order_type " + in.Type.String() + "."}
 	case !in.Type.HasStop() && !in.StopPrice.IsZero():
-		return refusal{ConflictingFields, "An order of this type has no stop price."}
+		return refusal{ConflictingFields, "stop_price does not go with order_type " + in.Type.String() + "."}
 	case target != nil && in.Quantity.Cmp(target.Filled) < 0:
-		return refusal{ConflictingFields, "The quantity is below what is filled."}
+		return refusal{ConflictingFields, "quantity " + in.Quantity.String() + " is below the " + target.Filled.String() + " that are filled already; a replace names the new total."}
 	case in.TimeInForce != order.GTD && !in.ExpireAt.IsZero():
-		return refusal{ConflictingFields, "Only a gtd order has an expiry."}
+		return refusal{ConflictingFields, "An expiry goes with time_in_force gtd only."}
 	}
 	return refusal{}
 }
