@@ -157,9 +157,11 @@ func TestMultiples(t *testing.T) {
 func TestProductsCompareExactly(t *testing.T) {
 	manyChecks(t, func(t *rapid.T) {
 		a, b, c, d := draw(t, "a"), draw(t, "b"), draw(t, "c"), draw(t, "d")
-		switch rapid.IntRange(0, 3).Draw(t, "relation") {
+		switch rapid.IntRange(0, 4).Draw(t, "relation") {
 		case 0: // the same product, its factors and signs exchanged
 			c, d = b.neg(), a.neg()
+		case 2: // and its factors only
+			c, d = b, a
 		case 1: // 0 with either sign beside it
 			b, d = fixed{}, fixed{}
 		}

@@ -193,6 +193,12 @@ func roundedWide(neg bool, m u256, inexact bool, r Rounding) (fixed, bool) {
 // cmpProducts compares a*b with c*d exactly. The factors may be sums of a few
 // figures: up to 127 bits each.
 func cmpProducts(a, b, c, d fixed) int {
+	if a.hi|b.hi|c.hi|d.hi == 0 {
+		// Nearly all figures: none is negative, and each is one word.
+		leftHi, leftLo := bits.Mul64(a.lo, b.lo)
+		rightHi, rightLo := bits.Mul64(c.lo, d.lo)
+		return u128{leftHi, leftLo}.cmp(u128{rightHi, rightLo})
+	}
 	aNeg, am := a.split()
 	bNeg, bm := b.split()
 	cNeg, cm := c.split()

@@ -94,6 +94,86 @@ func TestExactlyTakesTheUsualFigures(t *testing.T) {
 	}
 }
 
+// TestMarkedIsTheSumByExactly holds the quick way to the general one, and to adding
+// nothing where it refuses.
+func TestMarkedIsTheSumByExactly(t *testing.T) {
+	word := rapid.Custom(func(t *rapid.T) fixed {
+		f := fixed{lo: rapid.Uint64().Draw(t, "lo") >> rapid.IntRange(0, 63).Draw(t, "shift")}
+		switch rapid.IntRange(0, 9).Draw(t, "kind") {
+		case 0:
+			return fixed{}
+		case 1:
+			f.hi = rapid.Int64Range(0, 1<<30).Draw(t, "hi")
+		case 2, 3, 4:
+			return f.neg()
+		}
+		return f
+	})
+	multiplier := rapid.SampledFrom([]fixed{{lo: one}, {lo: one}, {lo: one}, {lo: 100 * one}, {lo: one / 2}, {}, {hi: -1, lo: one}, {hi: 1, lo: one}})
+	rapid.Check(t, func(t *rapid.T) {
+		var got, want Marked
+		for range rapid.IntRange(0, 12).Draw(t, "n") {
+			bid, ask := Price{word.Draw(t, "bid")}, Price{word.Draw(t, "ask")}
+			q, m := Quantity{word.Draw(t, "q")}, Quantity{multiplier.Draw(t, "m")}
+			if rapid.Bool().Draw(t, "ordered") {
+				bid, ask = MinPrice(bid, ask), MaxPrice(bid, ask)
+			}
+			before := got
+			if !got.Add(q, m, bid, ask) {
+				if got != before {
+					t.Fatal("refused and added all the same")
+				}
+				continue
+			}
+			atAsk, ok1 := ask.Exactly(q, m)
+			atBid, ok2 := bid.Exactly(q, m)
+			if !ok1 || !ok2 || q.IsZero() || !bid.IsPositive() || ask.Cmp(bid) < 0 || !m.IsPositive() {
+				t.Fatalf("took %s x %s at bid %s, ask %s", q, m, bid, ask)
+			}
+			if q.IsNegative() {
+				want.ShortAtAsk.Sub(atAsk)
+			} else {
+				want.LongAtAsk.Add(atAsk)
+				want.LongAtBid.Add(atBid)
+			}
+		}
+		if got != want {
+			t.Fatalf("%+v, want %+v", got, want)
+		}
+	})
+}
+
+// TestMarkedTakesTheUsualFigures keeps the quick way from quietly refusing everything,
+// and names what it must leave to others.
+func TestMarkedTakesTheUsualFigures(t *testing.T) {
+	for _, c := range []struct {
+		q, m, bid, ask string
+		taken          bool
+	}{
+		{"100", "1", "49.98", "50.02", true},
+		{"-100", "1", "49.98", "50.02", true},
+		{"0.5", "1", "50", "50", true},
+		{"1000000", "1", "9999.98", "9999.99", true},
+		{"0", "1", "49.98", "50.02", false},
+		{"100", "1", "0", "50.02", false},
+		{"100", "1", "-1", "50.02", false},
+		{"100", "1", "50.02", "49.98", false},
+		{"100", "0", "49.98", "50.02", false},
+		{"100", "-1", "49.98", "50.02", false},
+		{"100", "100", "49.98", "50.02", false},
+		{"18446744073.709551616", "1", "49.98", "50.02", false},
+		{"-18446744073.709551616", "1", "49.98", "50.02", false},
+		{"100", "1", "49.98", "18446744073.709551616", false},
+		{"18446744073.709551615", "1", "1", "18446744073.709551615", false},
+		{"-18446744073.709551615", "1", "1", "18446744073.709551615", false},
+	} {
+		var m Marked
+		if got := m.Add(MustQuantity(c.q), MustQuantity(c.m), MustPrice(c.bid), MustPrice(c.ask)); got != c.taken {
+			t.Errorf("%s x %s at bid %s, ask %s: taken is %v", c.q, c.m, c.bid, c.ask, got)
+		}
+	}
+}
+
 func BenchmarkTotalAdd(b *testing.B) {
 	p, q, m := MustPrice("50.02"), MustQuantity("100"), QuantityFromInt(1)
 	var total Total

@@ -46,16 +46,17 @@ func (f *Facts) symbol() string {
 
 // today returns the figures of the trade date of now; false without a trade date. A
 // date that no entry has reached yet has counted nothing. The state's own date never
-// goes back, so where it is ahead of now its counters stand.
-func (f *Facts) today() (account.Day, bool) {
+// goes back, so where it is ahead of now its counters stand. What the result points to
+// must not be changed.
+func (f *Facts) today() (*account.Day, bool) {
 	date := f.Session.TradeDate
 	if date.IsZero() {
-		return account.Day{}, false
+		return nil, false
 	}
 	if f.State.Day.Date < date {
-		return account.Day{Date: date}, true
+		return &account.Day{Date: date}, true
 	}
-	return f.State.Day, true
+	return &f.State.Day, true
 }
 
 // bucket is the one that the action draws on: exits have their own, so that opens cannot
@@ -119,6 +120,9 @@ func (f *Facts) WorthAt(price money.Price, side order.Side) (money.Notional, boo
 	worst := f.WorstLong
 	if side == order.Sell {
 		worst = f.WorstShort
+	}
+	if worst.IsZero() {
+		return money.Notional{}, true
 	}
 	value, ok1 := price.TimesMultiplied(worst, f.Instrument.Multiplier, money.Up)
 	dearer, ok2 := f.Dearer(side, price)

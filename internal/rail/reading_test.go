@@ -97,7 +97,7 @@ func TestBaseOrderPassesAndAllocatesNothing(t *testing.T) {
 func TestDayOfAnEarlierDateHasCountedNothing(t *testing.T) {
 	f := baseFacts()
 	f.State.Day = account.Day{Date: 20260317, Orders: 7, LossLatched: true}
-	if day, ok := f.today(); !ok || day != (account.Day{Date: 20260318}) {
+	if day, ok := f.today(); !ok || *day != (account.Day{Date: 20260318}) {
 		t.Errorf("today is %+v, %v", day, ok)
 	}
 	// The trade date of the state never goes back, whatever the clock shows.

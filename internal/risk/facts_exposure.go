@@ -21,8 +21,7 @@ type sums struct {
 
 	// Instruments without open orders come to the figures above at the end, by settle:
 	// their worst long and worst short are the position itself.
-	plainLong  money.Total // long positions at ask
-	plainShort money.Total // short positions at ask, as a magnitude
+	plain money.Marked
 }
 
 // exposureFacts fills exposures and equity, as far as some rail needs them, and then
@@ -92,11 +91,16 @@ func (s *sums) addOwn(f *rail.Facts, dates *tradeDates) {
 // the order of their symbols; a mark out of its place is looked for.
 func (s *sums) addOthers(f *rail.Facts, dates *tradeDates) {
 	holdings, marks, next := f.State.Holdings, f.Request.Marks, 0
-	for i := range holdings {
-		if !s.wantGross && !s.wantNet && !s.wantEquity && !s.wantShorts {
+	for i := 0; i < len(holdings); i++ {
+		plain := s.addPlains(f, dates, holdings[i:], marks[next:])
+		i, next = i+plain, next+plain
+		if i == len(holdings) {
 			return
 		}
 		h := &holdings[i]
+		if !s.wantGross && !s.wantNet && !s.wantEquity && !s.wantShorts {
+			return
+		}
 		if h == f.Holding || h.Position.IsZero() && h.OpenBuy.IsZero() && h.OpenSell.IsZero() {
 			continue
 		}
@@ -110,6 +114,34 @@ func (s *sums) addOthers(f *rail.Facts, dates *tradeDates) {
 		s.addOther(h, &marks[next])
 		next++
 	}
+}
+
+// addPlains counts those leading holdings that have no open orders and each its mark in
+// the same place, plainly usable, and returns how many it was; nearly always all are.
+func (s *sums) addPlains(f *rail.Facts, dates *tradeDates, holdings []account.Holding, marks []rail.Mark) int {
+	own, currency := f.Holding, f.Limits.Currency
+	n := min(len(holdings), len(marks))
+	for i := range n {
+		h, m := &holdings[i], &marks[i]
+		if len(h.Orders) > 0 || h == own || m.Symbol != h.Instrument.Symbol || !same(h.Instrument.Currency, currency) ||
+			!dates.surely(m.At) || !s.plain.Add(h.Position, h.Instrument.Multiplier, m.Bid, m.Ask) {
+			return i
+		}
+	}
+	return n
+}
+
+// same is a == b, for texts as short as a currency's: a call costs more than its bytes.
+func same(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // addOther counts one holding by its mark: as exposure at ask, and as equity.
@@ -133,27 +165,29 @@ func (s *sums) addPlain(h *account.Holding, m *rail.Mark) bool {
 		return false
 	}
 	if h.Position.IsNegative() {
-		s.plainShort.Sub(exposed)
+		s.plain.ShortAtAsk.Sub(exposed)
 		return true
 	}
 	worth, ok := m.Bid.Exactly(h.Position, h.Instrument.Multiplier)
 	if ok {
-		s.plainLong.Add(exposed)
-		s.equity.Add(worth)
+		s.plain.LongAtAsk.Add(exposed)
+		s.plain.LongAtBid.Add(worth)
 	}
 	return ok
 }
 
 // settle adds what holdings without open orders come to.
 func (s *sums) settle() {
-	s.gross.AddTotal(s.plainLong)
-	s.gross.AddTotal(s.plainShort)
-	s.long.AddTotal(s.plainLong)
-	s.long.SubTotal(s.plainShort)
-	s.short.AddTotal(s.plainShort)
-	s.short.SubTotal(s.plainLong)
-	s.equity.SubTotal(s.plainShort)
-	s.shorts.SubTotal(s.plainShort)
+	long, short := s.plain.LongAtAsk, s.plain.ShortAtAsk
+	s.gross.AddTotal(long)
+	s.gross.AddTotal(short)
+	s.long.AddTotal(long)
+	s.long.SubTotal(short)
+	s.short.AddTotal(short)
+	s.short.SubTotal(long)
+	s.equity.AddTotal(s.plain.LongAtBid)
+	s.equity.SubTotal(short)
+	s.shorts.SubTotal(short)
 }
 
 // findMark returns the place of a symbol's mark, len(marks) if there is none.

@@ -24,16 +24,21 @@ const surelyRecent = 22 * time.Hour
 // closuresMax is more days than an exchange has been closed in a row.
 const closuresMax = 30
 
+// surely reports whether at is recent by its whole seconds alone, which settles nearly
+// all marks and costs a tenth of comparing instants. False says nothing.
+func (d *tradeDates) surely(at time.Time) bool {
+	then := at.Unix()
+	return then < d.unix && then > d.unix-int64(surelyRecent/time.Second)
+}
+
 // recent reports whether at is of this or the previous trade date, and not further
 // ahead of now than a quote may be.
 func (d *tradeDates) recent(at time.Time) bool {
-	// Whole seconds settle nearly all marks, and cost a tenth of comparing instants.
-	then := at.Unix()
 	switch {
-	case then >= d.unix:
-		return d.now.Sub(at) >= -market.QuoteFutureMax
-	case then > d.unix-int64(surelyRecent/time.Second):
+	case d.surely(at):
 		return true
+	case at.Unix() >= d.unix:
+		return d.now.Sub(at) >= -market.QuoteFutureMax
 	case at.IsZero():
 		return false
 	}
