@@ -58,7 +58,7 @@ type leg struct {
 	remaining money.Quantity
 }
 
-// sumLegs adds one side's legs. Of legs that the broker links, one cancelling the
+// sumLegs adds one side's legs. Of legs that the broker links, one canceling the
 // other, only the largest counts.
 func sumLegs(legs []leg, side order.Side) (sum money.Quantity, ok bool) {
 	for i, l := range legs {

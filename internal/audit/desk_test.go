@@ -119,7 +119,8 @@ func small(t testing.TB) []audit.Item {
 	if j := d.order("5000", "200.00"); j.Allowed() {
 		t.Fatal("an order beyond the limit was allowed")
 	}
-	d.must(d.gate.Refuse(ctx, journal.Refusal{Code: "unknown_tool", Count: 1, Denial: true, Door: "test", Message: true, Text: "unknown tool"}))
+	_, err = d.gate.Refuse(ctx, journal.Refusal{Code: "unknown_tool", Count: 1, Denial: true, Door: "test", Message: true, Text: "unknown tool"})
+	d.must(err)
 	d.must(d.gate.SetMode(ctx, journal.Mode{By: journal.ByOperator, Mode: journal.ModeReduceOnly, Reason: "careful", Who: "operator"}))
 	d.must(gate.SetModeForAll(ctx, d.store, d.clock, journal.Mode{By: journal.ByOperator, Mode: journal.ModeHalted, Reason: "stop", Who: "operator"}))
 	if j := d.order("2", "200.00"); j.Allowed() {

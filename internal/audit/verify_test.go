@@ -364,7 +364,8 @@ session: {require_market_open: false, max_orders_per_day: 50, denial_storm: off,
 	for n := range calls {
 		if n%nth != 0 {
 			d.clock.Advance(time.Second)
-			d.must(d.gate.Refuse(t.Context(), journal.Refusal{Code: "unknown_tool", Count: 1, Denial: true, Door: "test", Message: true}))
+			_, err := d.gate.Refuse(t.Context(), journal.Refusal{Code: "unknown_tool", Count: 1, Denial: true, Door: "test", Message: true})
+			d.must(err)
 			continue
 		}
 		quantity := "5000"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"runtime/debug"
-	"strconv"
 	"time"
 
 	"github.com/broker-rails/broker-rails/internal/account"
@@ -28,8 +27,10 @@ type Call struct {
 // Judgement is what a call came to. The zero judgement is a denial.
 type Judgement struct {
 	Decision risk.Decision
-	ID       string // account/seq of the entry; empty when nothing was journaled
-	At       time.Time
+	// ID is account/seq of the entry: the decision's, or that of a refused or counted call.
+	// It is empty when no entry was written for this call.
+	ID string
+	At time.Time
 	// Fault is set when the contract itself could not be kept: journal_unavailable,
 	// account_unavailable, limits_invalid or internal_fault. Nothing is sent.
 	Fault string
@@ -151,14 +152,14 @@ func (g *Gate) faulted(ctx context.Context, c *Call, err error) Judgement {
 	if code == CodeJournalUnavailable || g.broken != nil || g.state == nil {
 		return Judgement{Fault: code}
 	}
-	err = g.refuse(ctx, journal.Refusal{
+	id, err := g.refuse(ctx, journal.Refusal{
 		Agent: c.Agent, CallID: c.CallID, Code: code, Count: 1, Door: c.Door, Message: true,
 		RawDigest: c.RawDigest, Text: "the call could not be judged",
 	})
 	if err != nil {
 		g.log.Error("refusal not journaled", "account", g.cfg.Account, "error", err)
 	}
-	return Judgement{Fault: code}
+	return Judgement{Fault: code, ID: id}
 }
 
 // replayOf finds an allowed decision with the same client order id and the same order.
@@ -173,7 +174,7 @@ func (g *Gate) replayOf(c *Call) (id string, ok bool) {
 // replay answers with the first outcome of an order: nothing is judged again and nothing
 // is sent. The caller holds mu.
 func (g *Gate) replay(ctx context.Context, c *Call, id string) Judgement {
-	err := g.refuse(ctx, journal.Refusal{
+	_, err := g.refuse(ctx, journal.Refusal{
 		Agent: c.Agent, CallID: c.CallID, Code: codeReplayed, Count: 1, Door: c.Door, Message: true,
 		RawDigest: c.RawDigest, Text: "same client order id and same order as " + id,
 	})
@@ -215,13 +216,16 @@ func (g *Gate) judge(ctx context.Context, c *Call, j *Judgement) {
 		*j = g.replay(ctx, c, replayed)
 		return
 	case counted:
-		if err := g.countSpent(ctx, c); err != nil {
+		id, err := g.countSpent(ctx, c)
+		if err != nil {
 			*j = g.faulted(ctx, c, err)
+			return
 		}
+		j.ID = id
 		return
 	}
 	first, last := &entries[0], &entries[len(entries)-1]
-	j.ID = g.cfg.Account + "/" + strconv.FormatUint(first.Seq, 10)
+	j.ID = g.entryID(first)
 	if j.Decision.Allowed() {
 		g.allow(j, &req, first, last)
 	}

@@ -270,7 +270,7 @@ func TestFailClosedZeroGate(t *testing.T) {
 	}
 	ctx := t.Context()
 	for name, call := range map[string]func() error{
-		"Refuse": func() error { return g.Refuse(ctx, journal.Refusal{}) },
+		"Refuse": func() error { _, err := g.Refuse(ctx, journal.Refusal{}); return err },
 		"Tick":   func() error { return g.Tick(ctx) },
 		"Start":  func() error { return g.Start(ctx) },
 		"View":   func() error { return g.View(ctx, func(gate.View) { t.Error("the zero gate shows an account") }) },

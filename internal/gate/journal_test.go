@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -129,9 +130,33 @@ func TestRefusalsAreBoundedWithoutALimit(t *testing.T) {
 	d := newDesk(t, "session: {max_messages_per_minute: off, denial_storm: off}")
 	before := len(d.entries())
 	for range most + 100 {
-		must(t, d.gate.Refuse(t.Context(), journal.Refusal{Code: "unknown_tool", Denial: true, Door: "test", Message: true}))
+		_, err := d.gate.Refuse(t.Context(), journal.Refusal{Code: "unknown_tool", Denial: true, Door: "test", Message: true})
+		must(t, err)
 	}
 	if more := len(d.entries()) - before; more < most || more > most+2 {
 		t.Errorf("%d entries for %d refusals", more, most+100)
+	}
+}
+
+// TestRefusalsAreNamedByTheirEntry: a caller is told which entry says why; what was only
+// counted has none.
+func TestRefusalsAreNamedByTheirEntry(t *testing.T) {
+	d := newDesk(t, "session: {max_messages_per_minute: 2, denial_storm: off}")
+	refusal := journal.Refusal{Code: "unknown_tool", Denial: true, Door: "test", Message: true}
+	var ids []string
+	for range 4 {
+		id, err := d.gate.Refuse(t.Context(), refusal)
+		must(t, err)
+		ids = append(ids, id)
+	}
+	var want []string
+	for _, e := range d.entries() {
+		if e.Kind == journal.KindRefusal {
+			want = append(want, fmt.Sprintf("paper/%d", e.Seq))
+		}
+	}
+	// Two are within the messages, the third opens the count, the fourth is counted.
+	if want = append(want, ""); !slices.Equal(ids, want) {
+		t.Errorf("ids %q, entries %q", ids, want)
 	}
 }

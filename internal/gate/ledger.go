@@ -322,7 +322,7 @@ func (g *Gate) Close(ctx context.Context) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	err := g.flushSpent(ctx, true)
+	_, err := g.flushSpent(ctx, true)
 	if g.broken == nil && g.state != nil && g.state.Seq-g.saved >= SnapshotEvery/10 {
 		g.save(ctx)
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/broker-rails/broker-rails/internal/account"
@@ -23,20 +24,22 @@ type spentMessages struct {
 }
 
 // Refuse journals a call that never became an intent. The door tells whether it was a
-// message and whether it counts as a denial. An error means that it is not recorded.
-func (g *Gate) Refuse(ctx context.Context, r journal.Refusal) (err error) {
-	defer g.recovered(ctx, func() { err = errClosed })
+// message and whether it counts as a denial. id is account/seq of the entry, empty when
+// the refusal was only counted. An error means that it is not recorded.
+func (g *Gate) Refuse(ctx context.Context, r journal.Refusal) (id string, err error) {
+	defer g.recovered(ctx, func() { id, err = "", errClosed })
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.catchUp(ctx); err != nil {
-		return err
+		return "", err
 	}
 	return g.refuse(ctx, r)
 }
 
 // refuse journals one refusal, or counts it when the messages are spent. A refusal
-// that trips denial_storm brings its mode with it. The caller holds mu.
-func (g *Gate) refuse(ctx context.Context, r journal.Refusal) error {
+// that trips denial_storm brings its mode with it. id is as Refuse gives it. The caller
+// holds mu.
+func (g *Gate) refuse(ctx context.Context, r journal.Refusal) (id string, err error) {
 	if r.Count == 0 {
 		r.Count = 1
 	}
@@ -47,8 +50,8 @@ func (g *Gate) refuse(ctx context.Context, r journal.Refusal) error {
 	return g.write(ctx, r)
 }
 
-func (g *Gate) write(ctx context.Context, r journal.Refusal) error {
-	_, err := g.commit(ctx, func() ([]draft, time.Time, error) {
+func (g *Gate) write(ctx context.Context, r journal.Refusal) (id string, err error) {
+	entries, err := g.commit(ctx, func() ([]draft, time.Time, error) {
 		m := g.now()
 		drafts := []draft{{journal.KindRefusal, r}}
 		if r.Denial && g.stormAfter(r.Count, m.at) && account.Effective(g.state.Mode, g.ctl.Mode) == account.Active {
@@ -56,7 +59,15 @@ func (g *Gate) write(ctx context.Context, r journal.Refusal) error {
 		}
 		return drafts, m.at, nil
 	})
-	return err
+	if err != nil {
+		return "", err
+	}
+	return g.entryID(&entries[0]), nil
+}
+
+// entryID is how people and agents name an entry: account/seq.
+func (g *Gate) entryID(e *Stored) string {
+	return g.cfg.Account + "/" + strconv.FormatUint(e.Seq, 10)
 }
 
 // stormAfter reports whether n more denials are more than denial_storm lets pass.
@@ -101,7 +112,7 @@ func (g *Gate) messagesSpent(d *risk.Decision, a order.Action, now time.Time) bo
 	return false
 }
 
-func (g *Gate) countSpent(ctx context.Context, c *Call) error {
+func (g *Gate) countSpent(ctx context.Context, c *Call) (id string, err error) {
 	return g.countRefusal(ctx, journal.Refusal{
 		Agent: c.Agent, CallID: c.CallID, Code: codeMessagesSpent, Count: 1, Denial: true, Door: c.Door, Message: true,
 		RawDigest: c.RawDigest, Text: "messages are spent",
@@ -109,32 +120,32 @@ func (g *Gate) countSpent(ctx context.Context, c *Call) error {
 }
 
 // countRefusal adds to the count; the first of a second, and whatever was counted since,
-// goes into one entry. The caller holds mu.
-func (g *Gate) countRefusal(ctx context.Context, r journal.Refusal, now time.Time) error {
+// goes into one entry, whose id it returns. The caller holds mu.
+func (g *Gate) countRefusal(ctx context.Context, r journal.Refusal, now time.Time) (id string, err error) {
 	g.spent.count += r.Count
 	g.spent.last = r
 	if !g.spent.since.IsZero() && now.Sub(g.spent.since) < CountEvery && !now.Before(g.spent.since) {
-		return nil
+		return "", nil
 	}
 	return g.flushSpent(ctx, true)
 }
 
-// flushSpent writes the counted entry when it is due. The caller holds mu.
-func (g *Gate) flushSpent(ctx context.Context, now bool) error {
+// flushSpent writes the counted entry when it is due, and returns its id. The caller
+// holds mu.
+func (g *Gate) flushSpent(ctx context.Context, now bool) (id string, err error) {
 	if g.spent.count == 0 || g.state == nil || g.broken != nil {
-		return nil
+		return "", nil
 	}
 	at := g.now().at
 	if !now && at.Sub(g.spent.since) < CountEvery {
-		return nil
+		return "", nil
 	}
 	r := g.spent.last
 	r.Count, r.Code = g.spent.count, codeMessagesSpent
 	g.spent = spentMessages{since: at}
-	if err := g.write(ctx, r); err != nil {
+	if id, err = g.write(ctx, r); err != nil {
 		g.spent.count += r.Count
 		g.spent.last = r
-		return err
 	}
-	return nil
+	return id, err
 }

@@ -74,5 +74,6 @@ func (g *Gate) Tick(ctx context.Context) (err error) {
 	if err := g.prepare(ctx); err != nil {
 		return err
 	}
-	return g.flushSpent(ctx, false)
+	_, err = g.flushSpent(ctx, false)
+	return err
 }

@@ -96,7 +96,7 @@ func TestCaseAUD08TwoProcessesOneChain(t *testing.T) {
 	for i, g := range gates(t, w, 2) {
 		wg.Go(func() {
 			for n := range 500 {
-				if err := g.Refuse(t.Context(), journal.Refusal{Code: "malformed_call", Door: "test", Count: 1, CallID: fmt.Sprint(i, "/", n)}); err != nil {
+				if _, err := g.Refuse(t.Context(), journal.Refusal{Code: "malformed_call", Door: "test", Count: 1, CallID: fmt.Sprint(i, "/", n)}); err != nil {
 					t.Error(err)
 					return
 				}
@@ -118,7 +118,7 @@ func TestCaseAUD09EightThreadsOneChain(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			for n := range 250 {
-				if err := w.gate.Refuse(t.Context(), journal.Refusal{Code: "malformed_call", Door: "test", Count: 1, CallID: fmt.Sprint(i, "/", n)}); err != nil {
+				if _, err := w.gate.Refuse(t.Context(), journal.Refusal{Code: "malformed_call", Door: "test", Count: 1, CallID: fmt.Sprint(i, "/", n)}); err != nil {
 					t.Error(err)
 					return
 				}

@@ -172,7 +172,7 @@ func (w *world) arguments(s *step) []byte {
 
 // refuse records a call that is no intent.
 func (w *world) refuse(ctx context.Context, s *step, raw []byte, refused *normalize.Refusal, out *StepResult) error {
-	err := w.gate.Refuse(ctx, journal.Refusal{
+	_, err := w.gate.Refuse(ctx, journal.Refusal{
 		Agent: "agent", CallID: fmt.Sprint("step-", out.Step), Code: string(refused.Code), Count: 1, Denial: true, Door: "scenario",
 		Message: true, RawBytes: len(raw), RawDigest: digest(raw), Text: refused.Error(), Tool: normalize.Plain(s.tool),
 	})

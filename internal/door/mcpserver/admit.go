@@ -52,7 +52,7 @@ func (s *Server) recovering(next mcp.MethodHandler) mcp.MethodHandler {
 
 func (s *Server) panicked(ctx context.Context, method string, c *call, p any) (mcp.Result, error) {
 	s.log.Error("panic while serving a call", "method", method, "call", c.id, "panic", p, "stack", string(debug.Stack()))
-	recorded := s.record(ctx, c, journal.Refusal{
+	id, recorded := s.record(ctx, c, journal.Refusal{
 		Code: gate.CodeInternalFault, Text: "a fault inside the server", Message: true, Tool: boundName(c.tool),
 	})
 	switch {
@@ -61,9 +61,9 @@ func (s *Server) panicked(ctx context.Context, method string, c *call, p any) (m
 	case c.sending.Load():
 		return inDoubt(c.judged.OrderID, c.judged.ID), nil
 	case recorded != nil:
-		return faultResult(gate.CodeJournalUnavailable), nil
+		return faultResult(gate.CodeJournalUnavailable, ""), nil
 	}
-	return faultResult(gate.CodeInternalFault), nil
+	return faultResult(gate.CodeInternalFault, id), nil
 }
 
 // admitting lets a tool call through to its body only when it is sound, and when it
@@ -139,13 +139,13 @@ func (s *Server) readArguments(ctx context.Context, c *call, r reach, raw []byte
 	if refusal.Field != "" {
 		sentence = refusal.Field + " " + refusal.Problem
 	}
-	err := s.record(ctx, c, journal.Refusal{
+	id, err := s.record(ctx, c, journal.Refusal{
 		Code: string(refusal.Code), Text: sentence, Denial: true, Message: true, Tool: boundName(c.tool),
 	})
 	if err != nil {
-		return faultResult(gate.CodeJournalUnavailable)
+		return faultResult(gate.CodeJournalUnavailable, "")
 	}
-	return integrityResult(string(refusal.Code), sentence)
+	return integrityResult(string(refusal.Code), sentence, id)
 }
 
 // judge has the gate decide. Nil means that the call holds a permit. A caller that has
@@ -153,19 +153,19 @@ func (s *Server) readArguments(ctx context.Context, c *call, r reach, raw []byte
 // is carried out and recorded.
 func (s *Server) judge(ctx context.Context, c *call) *mcp.CallToolResult {
 	if ctx.Err() != nil {
-		err := s.record(ctx, c, journal.Refusal{
-			Code: codeCanceled, Text: "cancelled before it was judged", Message: true, Tool: boundName(c.tool),
+		id, err := s.record(ctx, c, journal.Refusal{
+			Code: codeCanceled, Text: "canceled before it was judged", Message: true, Tool: boundName(c.tool),
 		})
 		if err != nil {
-			return faultResult(gate.CodeJournalUnavailable)
+			return faultResult(gate.CodeJournalUnavailable, "")
 		}
-		return faultResult(codeCanceled)
+		return faultResult(codeCanceled, id)
 	}
 	j := s.cfg.Gate.Decide(context.WithoutCancel(ctx), c.order)
 	c.judged = &j
 	switch {
 	case j.Fault != "":
-		return faultResult(j.Fault)
+		return faultResult(j.Fault, j.ID)
 	case j.Replayed != nil:
 		return s.replayed(&j)
 	case !j.Allowed():
@@ -180,24 +180,25 @@ func (s *Server) malformed(ctx context.Context, c *call, problem string) (mcp.Re
 }
 
 func (s *Server) protocolError(ctx context.Context, c *call, code, problem string) (mcp.Result, error) {
-	err := s.record(ctx, c, journal.Refusal{Code: code, Text: problem, Denial: true, Message: true, Tool: boundName(c.tool)})
+	id, err := s.record(ctx, c, journal.Refusal{Code: code, Text: problem, Denial: true, Message: true, Tool: boundName(c.tool)})
 	if err != nil {
-		return faultResult(gate.CodeJournalUnavailable), nil
+		return faultResult(gate.CodeJournalUnavailable, ""), nil
 	}
-	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: problem, Data: protocolData(code, problem)}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: problem, Data: protocolData(code, problem, id)}
 }
 
-// record journals a refusal of a call, whether or not its caller is still there.
-func (s *Server) record(ctx context.Context, c *call, r journal.Refusal) error {
+// record journals a refusal of a call, whether or not its caller is still there. id is
+// the entry's, empty when the refusal was only counted.
+func (s *Server) record(ctx context.Context, c *call, r journal.Refusal) (id string, err error) {
 	r.Agent, r.CallID, r.Door, r.Count = c.agent, c.id, door, 1
 	r.RawDigest, r.RawBytes = c.digest, c.bytes
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
 	defer cancel()
-	err := s.cfg.Gate.Refuse(ctx, r)
+	id, err = s.cfg.Gate.Refuse(ctx, r)
 	if err != nil {
 		s.log.Error("refusal not recorded", "code", r.Code, "call", c.id, "error", err)
 	}
-	return err
+	return id, err
 }
 
 // violated journals a message that the wire tap refused.
@@ -209,7 +210,7 @@ func (s *Server) violated(ctx context.Context, v *wire.Violation, agent string) 
 		tool = v.Method
 	}
 	// An error is in the diagnostic log; the message is refused in any case.
-	_ = s.record(ctx, c, journal.Refusal{
+	_, _ = s.record(ctx, c, journal.Refusal{
 		Code: string(normalize.MalformedCall), Text: v.Problem, Denial: !v.Benign, Message: true, Tool: boundName(tool),
 	})
 }

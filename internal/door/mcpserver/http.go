@@ -96,7 +96,7 @@ func (w *web) recovered(next http.Handler) http.Handler {
 			s := w.server
 			s.log.Error("panic while serving a request", "panic", p, "stack", string(debug.Stack()))
 			// The request is refused whether or not the entry can be written.
-			_ = s.record(r.Context(), &call{id: s.nextCall(), agent: w.principal(r)}, journal.Refusal{
+			_, _ = s.record(r.Context(), &call{id: s.nextCall(), agent: w.principal(r)}, journal.Refusal{
 				Code: gate.CodeInternalFault, Text: "a fault inside the server", Message: true,
 			})
 			http.Error(rw, "internal fault", http.StatusInternalServerError)

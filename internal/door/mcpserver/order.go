@@ -34,7 +34,7 @@ const resultReplayed = "replayed"
 func (s *Server) forwarded(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	c := callFrom(ctx)
 	if c == nil || c.judged == nil || !c.judged.Allowed() {
-		return faultResult(gate.CodeInternalFault), nil
+		return faultResult(gate.CodeInternalFault, ""), nil
 	}
 	c.sending.Store(true)
 	// From here on a caller that gives up changes nothing: what is sent is journaled.
@@ -113,11 +113,11 @@ type checkedOrder struct {
 func (s *Server) checked(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	c := callFrom(ctx)
 	if c == nil {
-		return faultResult(gate.CodeInternalFault), nil
+		return faultResult(gate.CodeInternalFault, ""), nil
 	}
 	j := s.cfg.Gate.Check(ctx, c.order)
 	if j.Fault != "" {
-		return faultResult(j.Fault), nil
+		return faultResult(j.Fault, j.ID), nil
 	}
 	return shown(checkedOrder{
 		Verdict: j.Decision.Verdict.String(), Findings: findingsOf(&j.Decision), Passes: j.Decision.Passes,

@@ -34,7 +34,7 @@ func (s *Server) asked(ask question) mcp.ToolHandler {
 	return func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		c := callFrom(ctx)
 		if c == nil {
-			return faultResult(gate.CodeInternalFault), nil
+			return faultResult(gate.CodeInternalFault, ""), nil
 		}
 		answer, err := ask(ctx, c.query)
 		if err == nil {
@@ -46,7 +46,7 @@ func (s *Server) asked(ask question) mcp.ToolHandler {
 		if errors.As(err, &f) {
 			code = f.code
 		}
-		return faultResult(code), nil
+		return faultResult(code, ""), nil
 	}
 }
 

@@ -107,7 +107,7 @@ func overall(findings []finding) string {
 func refusedResult(j *gate.Judgement) *mcp.CallToolResult {
 	findings := findingsOf(&j.Decision)
 	if len(findings) == 0 { // the zero decision: refused, and nobody said why
-		return faultResult(gate.CodeInternalFault)
+		return faultResult(gate.CodeInternalFault, j.ID)
 	}
 	var b strings.Builder
 	for i := range findings {
@@ -137,35 +137,36 @@ func orNone(id string) string {
 	return id
 }
 
-// integrityResult is a call that never became an intent.
-func integrityResult(code, sentence string) *mcp.CallToolResult {
+// integrityResult is a call that never became an intent; entry is its refusal's id.
+func integrityResult(code, sentence, entry string) *mcp.CallToolResult {
 	f := finding{Rail: code, Status: "deny", Text: sentence + ".", Retry: retryChanged}
 	if code == string(normalize.UnknownTool) {
 		f.Retry = retryNo
 	}
 	var b strings.Builder
-	writeFinding(&b, &f, "")
-	return errorResult(b.String(), decided{Verdict: risk.Denied.String(), Retry: f.Retry, Findings: []finding{f}})
+	writeFinding(&b, &f, entry)
+	return errorResult(b.String(), decided{Verdict: risk.Denied.String(), Decision: entry, Retry: f.Retry, Findings: []finding{f}})
 }
 
 // protocolData is the data of a JSON-RPC error: the same as _meta of a result. It also
 // tells the wire tap that the refusal is recorded.
-func protocolData(code, problem string) json.RawMessage {
+func protocolData(code, problem, entry string) json.RawMessage {
 	f := finding{Rail: code, Status: "deny", Text: problem + ".", Retry: retryNo}
 	// Structs of strings always marshal.
-	b, _ := json.Marshal(map[string]decided{metaDecision: {Verdict: risk.Denied.String(), Retry: f.Retry, Findings: []finding{f}}})
+	b, _ := json.Marshal(map[string]decided{metaDecision: {Verdict: risk.Denied.String(), Decision: entry, Retry: f.Retry, Findings: []finding{f}}})
 	return b
 }
 
-// faultResult is a call that the server could not serve. Nothing was sent.
-func faultResult(code string) *mcp.CallToolResult {
+// faultResult is a call that the server could not serve. Nothing was sent. entry is the
+// id of what was journaled of it, empty for nothing.
+func faultResult(code, entry string) *mcp.CallToolResult {
 	f := finding{Rail: code, Status: "fault", Text: faultSentence(code) + " Nothing was sent.", Retry: retryLater}
 	if code == gate.CodeInternalFault {
 		f.Retry = retryNo
 	}
 	var b strings.Builder
-	writeFinding(&b, &f, "")
-	return errorResult(b.String(), decided{Verdict: risk.Error.String(), Retry: f.Retry, Findings: []finding{f}})
+	writeFinding(&b, &f, entry)
+	return errorResult(b.String(), decided{Verdict: risk.Error.String(), Decision: entry, Retry: f.Retry, Findings: []finding{f}})
 }
 
 func faultSentence(code string) string {
@@ -177,7 +178,7 @@ func faultSentence(code string) string {
 	case gate.CodeLimitsInvalid:
 		return "The limits in force are not valid."
 	case codeCanceled:
-		return "The call was cancelled before it was judged."
+		return "The call was canceled before it was judged."
 	}
 	return "A fault inside the server; the operator can find it in the diagnostic log."
 }
