@@ -175,7 +175,7 @@ func checkFiles(dir, path string, mayBeNew bool) error {
 	if err != nil {
 		return &UnavailableError{Op: "open", Path: dir, Reason: ReasonUnreadable, Err: err}
 	}
-	if err := checkPrivate(dir, info); err != nil {
+	if err := checkPrivate(dir, dir, info); err != nil {
 		return err
 	}
 	var sizes [3]int64
@@ -187,7 +187,7 @@ func checkFiles(dir, path string, mayBeNew bool) error {
 		case err != nil:
 			return &UnavailableError{Op: "open", Path: path + suffix, Reason: ReasonUnreadable, Err: err}
 		}
-		if err := checkPrivate(path+suffix, info); err != nil {
+		if err := checkPrivate(dir, path+suffix, info); err != nil {
 			return err
 		}
 		sizes[i] = info.Size()

@@ -9,7 +9,7 @@ import (
 
 // checkPrivate passes: permission bits say nothing here. The folder is under the
 // user's profile, whose access list keeps other users out.
-func checkPrivate(string, fs.FileInfo) error { return nil }
+func checkPrivate(string, string, fs.FileInfo) error { return nil }
 
 // flushFolder does nothing: folders cannot be flushed here.
 func flushFolder(string) error { return nil }

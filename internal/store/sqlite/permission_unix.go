@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -14,18 +15,16 @@ import (
 // account holds, and whoever may write it may rewrite history.
 const othersMask fs.FileMode = 0o077
 
-// checkPrivate refuses a folder or file that others may read or write.
-func checkPrivate(path string, info fs.FileInfo) error {
+// checkPrivate refuses a folder or file of a journal that others may read or write. The
+// command that mends it mends folder and files alike: SQLite gives what it puts beside
+// the journal the journal's own mode, also after this was said.
+func checkPrivate(dir, path string, info fs.FileInfo) error {
 	if info.Mode().Perm()&othersMask == 0 {
 		return nil
 	}
-	mode := "600"
-	if info.IsDir() {
-		mode = "700"
-	}
 	return &UnavailableError{
 		Op: "check permissions", Path: path, Reason: ReasonExposed,
-		Mend: "chmod " + mode + " " + quote(path),
+		Mend: "chmod 700 " + quote(dir) + " && chmod 600 " + quote(filepath.Join(dir, FileName)) + "*",
 		Err:  fmt.Errorf("mode %04o lets others in", info.Mode().Perm()),
 	}
 }

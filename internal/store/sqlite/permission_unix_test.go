@@ -75,6 +75,37 @@ func TestExposedFilesAreRefusedUntilMended(t *testing.T) {
 	}
 }
 
+// TestOneMendIsEnough: looking at an exposed journal puts exposed files beside it. The
+// command that was named before must still be enough.
+func TestOneMendIsEnough(t *testing.T) {
+	noLeaks(t)
+	defer syscall.Umask(syscall.Umask(0))
+	dir, _ := closedJournal(t, 1)
+	path := filepath.Join(dir, FileName)
+	if err := errors.Join(os.Chmod(dir, 0o755), os.Chmod(path, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), dir, Options{})
+	exposed := wantReason(t, err, ReasonExposed)
+	looking, err := OpenReadOnly(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := looking.Heads(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := looking.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path + "-wal"); err != nil || info.Mode().Perm()&othersMask == 0 {
+		t.Fatalf("nothing exposed was left beside the journal: %v %v", info, err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "sh", "-c", exposed.Mend).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v %s", exposed.Mend, err, out)
+	}
+	openAt(t, dir, Options{})
+}
+
 // TestReplacedFilesBreakTheStore takes the files away under an open store. Appends to
 // them would be gone with the process, so none may be reported as durable.
 func TestReplacedFilesBreakTheStore(t *testing.T) {
