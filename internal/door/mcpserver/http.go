@@ -55,6 +55,8 @@ const (
 	headerName    = "Mcp-Name"
 )
 
+const headerChallenge = "WWW-Authenticate"
+
 const versionStateless = "2026-07-28"
 
 // web is the HTTP side of a server.
@@ -81,7 +83,8 @@ func (s *Server) Handler(cfg HTTPConfig) http.Handler {
 	})
 	inner := w.tapped(sdk)
 	if !cfg.Tokens.Empty() {
-		inner = auth.RequireBearerToken(cfg.Tokens.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(inner)
+		verified := auth.RequireBearerToken(cfg.Tokens.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})
+		inner = challenged(verified, inner)
 	}
 	return w.recovered(w.local(w.sameHost(w.sameOrigin(inner))))
 }
@@ -102,6 +105,21 @@ func (w *web) recovered(next http.Handler) http.Handler {
 			http.Error(rw, "internal fault", http.StatusInternalServerError)
 		}()
 		next.ServeHTTP(rw, r)
+	})
+}
+
+// challenged names the scheme to a request that verify does not let through to next: the
+// SDK does so only with metadata of an authorization server, and we have none.
+//
+// Source: RFC 9110, section 11.6.1; RFC 6750, section 3.
+func challenged(verify func(http.Handler) http.Handler, next http.Handler) http.Handler {
+	admitted := verify(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Del(headerChallenge)
+		next.ServeHTTP(rw, r)
+	}))
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set(headerChallenge, "Bearer")
+		admitted.ServeHTTP(rw, r)
 	})
 }
 

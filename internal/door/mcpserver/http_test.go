@@ -148,6 +148,13 @@ func TestFailClosedWithoutTokens(t *testing.T) {
 		}
 		w := httptest.NewRecorder()
 		d.server.Handler(cfg).ServeHTTP(w, r)
+		want := ""
+		if w.Code == http.StatusUnauthorized {
+			want = "Bearer"
+		}
+		if got := strings.Join(w.Header().Values("WWW-Authenticate"), "|"); got != want {
+			t.Errorf("status %d with WWW-Authenticate %q, want %q", w.Code, got, want)
+		}
 		return w.Code
 	}
 	tokens := HTTPConfig{Tokens: twoTokens(t)}
