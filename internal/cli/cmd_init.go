@@ -331,12 +331,14 @@ const shownTriesMax = 20
 
 var errBusy = errors.New("orders keep trading; cancel them first")
 
+// newest reads on to the newest event. A broker that has ever more to tell is an error.
 func newest(ctx context.Context, b gate.Broker, cursor string) (string, error) {
-	for {
+	for range gate.EventPagesMax {
 		events, err := b.Events(ctx, cursor)
 		if err != nil || len(events) == 0 {
 			return cursor, err
 		}
 		cursor = events[len(events)-1].Cursor
 	}
+	return cursor, errBusy
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/broker-rails/broker-rails/internal/gate"
@@ -15,8 +16,12 @@ func (a *app) limitsCommand() *cobra.Command {
 		&cobra.Command{
 			Use: "schema", Short: "Print the document's JSON schema, for editors", Args: none,
 			RunE: func(*cobra.Command, []string) error {
-				a.out.line(string(limits.Schema()))
-				return nil
+				text := jsontext.Value(limits.Schema())
+				if err := text.Indent(jsontext.WithIndent("  ")); err != nil {
+					return err
+				}
+				a.out.line(string(text))
+				return a.out.failed
 			},
 		},
 		&cobra.Command{

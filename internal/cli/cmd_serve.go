@@ -93,24 +93,32 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	tokens, err := f.readTokens()
+	if err != nil {
+		return err
+	}
 	// The diagnostic log never goes to standard output: that is the protocol's.
 	log := slog.New(slog.NewTextHandler(a.errs.w, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	d, err := a.open(ctx, trading, log)
 	if err != nil {
 		return err
 	}
-	err = a.serveDeck(ctx, d, f, log)
+	err = a.serveDeck(ctx, d, f, tokens, log)
 	end, stop := context.WithTimeout(context.WithoutCancel(ctx), stopFor)
 	defer stop()
 	return errors.Join(err, d.Close(end))
 }
 
-func (a *app) serveDeck(ctx context.Context, d *deck, f *serveFlags, log *slog.Logger) error {
+func (a *app) serveDeck(ctx context.Context, d *deck, f *serveFlags, tokens mcpserver.Tokens, log *slog.Logger) error {
 	if f.clock != "" && f.clock != d.clockName() {
 		return usage("the clock is chosen once: rails init --clock "+f.clock, "account %s goes by the %s clock", d.account, d.clockName())
 	}
 	path, err := a.limitsFile()
 	if err != nil {
+		return err
+	}
+	// Before anything is written to it: a journal that lost its end must not grow another.
+	if err := d.refuseBehind(ctx); err != nil {
 		return err
 	}
 	if _, err := d.load(ctx, path); err != nil {
@@ -140,7 +148,7 @@ func (a *app) serveDeck(ctx context.Context, d *deck, f *serveFlags, log *slog.L
 		}
 		return ended(ctx, server.ServeStdio(ctx, a.in, a.out.w))
 	}
-	return ended(ctx, a.serveHTTP(ctx, server, f))
+	return ended(ctx, a.serveHTTP(ctx, server, f, tokens))
 }
 
 // ended takes a stop that was asked for as a good end.

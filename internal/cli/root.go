@@ -105,7 +105,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 limits invalid, 4 order denied, 5 order
 // root is the command tree. Every command is listed here and nowhere else.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use: "rails", Short: "A deterministic gate between AI agents and a broker account", Long: longHelp,
+		Use: "rails", Version: version, Short: "A deterministic gate between AI agents and a broker account", Long: longHelp,
 		SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2, Args: noSuchCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
@@ -116,6 +116,7 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.flags.data, "data", "", "data folder (default: rails in the XDG state folder)")
 	flags.StringVar(&a.flags.limits, "limits", "", "limits document (default: rails/limits.yaml in the XDG configuration folder)")
 	flags.BoolVar(&a.flags.json, "json", false, "answer in JSON, with a versioned schema field")
+	root.SetVersionTemplate("rails {{.Version}}\n")
 	root.SetHelpCommand(helpCommand(root))
 	root.AddGroup(
 		&cobra.Group{ID: "begin", Title: "Begin:"},
@@ -135,7 +136,7 @@ func (a *app) root() *cobra.Command {
 		{"act", []*cobra.Command{
 			a.haltCommand(), a.reduceOnlyCommand(), a.resumeCommand(), a.cancelCommand(), a.reconcileCommand(), a.reloadCommand(),
 		}},
-		{"prove", []*cobra.Command{a.checkCommand(), a.testCommand(), a.limitsCommand(), a.auditVerifyCommand()}},
+		{"prove", []*cobra.Command{a.checkCommand(), a.testCommand(), a.limitsCommand(), a.auditVerifyCommand(), a.auditCommand()}},
 		{"", []*cobra.Command{a.versionCommand()}},
 	} {
 		for _, c := range g.commands {

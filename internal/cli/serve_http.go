@@ -9,19 +9,25 @@ import (
 	"github.com/broker-rails/broker-rails/internal/door/mcpserver"
 )
 
-// serveHTTP serves over streamable HTTP until ctx ends.
-func (a *app) serveHTTP(ctx context.Context, server *mcpserver.Server, f *serveFlags) error {
-	cfg := mcpserver.HTTPConfig{Stateless: f.stateless, AllowedHosts: f.allowedHosts}
-	if f.tokenFile != "" {
-		tokens, err := mcpserver.ReadTokens(f.tokenFile)
-		if err != nil {
-			return &failure{
-				code: exitUsage, err: err,
-				hint: `a line is name:token, and only you may read the file: umask 077; echo "desk:$(openssl rand -hex 32)" > FILE`,
-			}
-		}
-		cfg.Tokens = tokens
+// readTokens reads the token file, if one is named. It comes before anything that a
+// start changes: a server that cannot serve puts no limits in force.
+func (f *serveFlags) readTokens() (mcpserver.Tokens, error) {
+	if f.tokenFile == "" {
+		return mcpserver.Tokens{}, nil
 	}
+	tokens, err := mcpserver.ReadTokens(f.tokenFile)
+	if err != nil {
+		return tokens, &failure{
+			code: exitUsage, err: err,
+			hint: `a line is name:token, and only you may read the file: umask 077; echo "desk:$(openssl rand -hex 32)" > FILE`,
+		}
+	}
+	return tokens, nil
+}
+
+// serveHTTP serves over streamable HTTP until ctx ends.
+func (a *app) serveHTTP(ctx context.Context, server *mcpserver.Server, f *serveFlags, tokens mcpserver.Tokens) error {
+	cfg := mcpserver.HTTPConfig{Stateless: f.stateless, AllowedHosts: f.allowedHosts, Tokens: tokens}
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", net.JoinHostPort(f.bind, strconv.Itoa(f.port)))
 	if err != nil {
