@@ -2,7 +2,6 @@ package rail
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -95,11 +94,12 @@ var (
 // beyond writes a duration that is over a bound in whole milliseconds, for a denial. It
 // rounds away from zero, so that what is over by less does not read as the bound itself.
 func beyond(d time.Duration) string {
+	const longest, shortest time.Duration = 1<<63 - 1, -1 << 63
 	whole := d.Truncate(time.Millisecond)
 	switch {
-	case d > whole && whole <= math.MaxInt64-time.Millisecond:
+	case d > whole && whole <= longest-time.Millisecond:
 		whole += time.Millisecond
-	case d < whole && whole >= math.MinInt64+time.Millisecond:
+	case d < whole && whole >= shortest+time.Millisecond:
 		whole -= time.Millisecond
 	}
 	return whole.String()
