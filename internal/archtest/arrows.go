@@ -19,8 +19,9 @@ func arrows() map[string][]string {
 		normalize, order, quotes, rail   = "internal/normalize", "internal/order", "internal/quotes", "internal/rail"
 		record, risk, scenario, wire     = "internal/record", "internal/risk", "internal/scenario", "internal/door/wire"
 		memory, mcpserver, paper, sqlite = "internal/store/memory", "internal/door/mcpserver", "internal/broker/paper", "internal/store/sqlite"
-		markfile                         = "internal/markfile"
+		markfile, tree, verify           = "internal/markfile", "internal/tree", "verify"
 	)
+	const adversary = "internal/adversary"
 	figures := []string{money, order, market, journal}
 	verdicts := append(slices.Clone(figures), account, limits, rail, risk, record)
 	return map[string][]string{
@@ -45,12 +46,19 @@ func arrows() map[string][]string {
 		memory:    {journal, gate},
 		sqlite:    {journal, gate},
 		markfile:  nil,
+		tree:      {verify},
+
+		// The auditor's package: it shares nothing with what writes the journal.
+		verify:                    nil,
+		"verify/cmd/rails-verify": {verify},
 
 		"internal/store/storetest": {journal, gate, money, order},
 
 		scenario: append(slices.Clone(verdicts), gate, audit, normalize, paper, quotes, clock, memory),
+		// It plays the whole product, and the command line starts it on request.
+		adversary: append(slices.Clone(figures), limits, rail, gate, normalize, paper, quotes, clock, memory, mcpserver),
 		"internal/cli": append(slices.Clone(verdicts), gate, audit, normalize, paper, quotes, clock,
-			sqlite, mcpserver, scenario, markfile),
+			sqlite, mcpserver, scenario, markfile, adversary, tree, verify),
 		"cmd/rails": {"internal/cli"},
 
 		"internal/archtest":     {rail, limits},
@@ -125,8 +133,15 @@ func nevers() []never {
 		},
 		{
 			[]string{"cmd/", "internal/cli"},
-			[]string{"internal/archtest", "internal/faults", "internal/store/storetest", "internal/sim", "internal/adversary"},
+			[]string{"internal/archtest", "internal/faults", "internal/store/storetest", "internal/sim"},
 			"what proves the product does not serve orders",
+		},
+		{
+			append([]string{
+				"internal/gate", "internal/record", "internal/normalize", "internal/markfile", "internal/scenario", "internal/audit",
+			}, append(edges, core[:]...)...),
+			[]string{"internal/adversary"},
+			"what attacks the product is on no path of an order: only the command that starts it knows it",
 		},
 	}
 }

@@ -1,0 +1,162 @@
+package adversary
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/broker-rails/broker-rails/internal/limits"
+	"github.com/broker-rails/broker-rails/internal/money"
+)
+
+//go:embed cases/*.yaml
+var shipped embed.FS
+
+// Shipped returns the cases that come with the product, in the order of their files.
+func Shipped() ([]Case, error) { return fromFolder(shipped, "cases", "") }
+
+// FromFolder returns the cases of the YAML files of a folder, not of folders in it.
+func FromFolder(dir string) ([]Case, error) {
+	cases, err := fromFolder(os.DirFS(dir), ".", dir)
+	if err == nil && len(cases) == 0 {
+		err = fmt.Errorf("%s: no file of cases there (*.yaml): %w", dir, fs.ErrNotExist)
+	}
+	return cases, err
+}
+
+func fromFolder(in fs.FS, dir, shown string) ([]Case, error) {
+	names, err := fs.Glob(in, path.Join(dir, "*.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := fs.Stat(in, dir); err != nil {
+		return nil, err
+	}
+	if len(names) > FilesMax {
+		return nil, fmt.Errorf("%s: more than %d files of cases", shown, FilesMax)
+	}
+	slices.Sort(names)
+	var out []Case
+	for _, name := range names {
+		info, err := fs.Stat(in, name)
+		if err != nil {
+			return nil, err
+		}
+		file := filepath.Join(shown, filepath.FromSlash(name))
+		if info.Size() > limits.DocumentBytesMax {
+			return nil, fmt.Errorf("%s: larger than %d bytes", file, limits.DocumentBytesMax)
+		}
+		text, err := fs.ReadFile(in, name)
+		if err != nil {
+			return nil, err
+		}
+		cases, err := Load(file, text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, cases...)
+	}
+	return out, Distinct(out)
+}
+
+// Distinct refuses two cases of one name: a report names a case by it.
+func Distinct(cases []Case) error {
+	seen := map[string]string{}
+	for i := range cases {
+		c := &cases[i]
+		if first, twice := seen[c.Name]; twice {
+			return fmt.Errorf("%s: the case %q stands in %s already", c.File, c.Name, first)
+		}
+		seen[c.Name] = c.File
+	}
+	return nil
+}
+
+// Load reads a file: a list of cases, strictly. Errors are limits.Errors.
+func Load(name string, text []byte) ([]Case, error) {
+	t, err := limits.ReadTree(name, text)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{name: name}
+	items := r.items(t, "cases", CasesMax)
+	out := make([]Case, 0, len(items))
+	for _, item := range items {
+		out = append(out, r.caseOf(item))
+	}
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// beginsAt is a Wednesday, 11:00 in New York.
+func beginsAt() time.Time { return time.Date(2026, time.March, 18, 15, 0, 0, 0, time.UTC) }
+
+func (r *reader) caseOf(t *limits.Tree) Case {
+	f := r.mapping(t, "channel", "name", "why", "limits", "at", "cash", "instruments", "before", "attack", "world", "twin", "no_twin")
+	c := Case{
+		Channel: f.need("channel"), Name: f.need("name"), Why: f.need("why"), File: r.name,
+		limits: f.of["limits"], noTwin: f.text("no_twin"), world: r.world(f.of["world"]),
+		begin: begin{at: beginsAt(), cash: money.NotionalFromInt(100_000)},
+	}
+	if c.Channel != Direct && c.Channel != Protocol && c.Channel != Injection {
+		r.add(t, "channel", "is none of direct, protocol, injection")
+	}
+	if at := f.of["at"]; at != nil {
+		instant, err := time.Parse(time.RFC3339, at.Text)
+		if err != nil {
+			r.add(at, "at", "is not an instant such as 2026-03-18T15:00:00Z")
+		}
+		c.begin.at = instant.UTC()
+	}
+	if cash := f.of["cash"]; cash != nil {
+		c.begin.cash = figure(r, cash, "cash", money.ParseNotional)
+	}
+	c.begin.instruments = r.instruments(f.of["instruments"])
+	c.before, c.attack, c.twin = r.steps(f.of["before"], "before"), r.steps(f.of["attack"], "attack"), r.steps(f.of["twin"], "twin")
+	refused := slices.ContainsFunc(c.attack, func(s step) bool { return len(s.expect) > 0 })
+	switch {
+	case !refused:
+		r.add(t, "attack", "holds no call that must be refused")
+	case len(c.twin) == 0 && c.noTwin == "":
+		r.add(t, "twin", "is missing: a benign call that must pass, or say why there is none with no_twin")
+	case len(c.twin) > 0 && c.noTwin != "":
+		r.add(t, "no_twin", "stands beside a twin")
+	case len(c.twin) > 0 && !slices.ContainsFunc(c.twin, func(s step) bool { return s.calls() || s.kind == kindRead }):
+		r.add(t, "twin", "holds no call")
+	}
+	for _, s := range append(slices.Clone(c.before), c.twin...) {
+		if len(s.expect) > 0 {
+			r.add(t, "expect", "stands in before or twin, where every call must pass")
+		}
+	}
+	return c
+}
+
+func (r *reader) world(t *limits.Tree) (w world) {
+	if t == nil {
+		return w
+	}
+	f := r.mapping(t, "fills", "shares")
+	if at := f.of["fills"]; at != nil {
+		n := r.count(at, "fills", RepeatMax)
+		w.fills = &n
+	}
+	if at := f.of["shares"]; at != nil {
+		w.shares = map[string]money.Quantity{}
+		for i, k := range at.Keys {
+			w.shares[k.Text] = figure(r, at.Values[i], "shares", money.ParseQuantity)
+		}
+	}
+	return w
+}
+
+// title is a name for a place in a report, on one line.
+func title(text string) string { return strings.Join(strings.Fields(text), " ") }
