@@ -12,6 +12,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/limits"
 	"github.com/broker-rails/broker-rails/internal/market"
+	"github.com/broker-rails/broker-rails/internal/risk"
 )
 
 // lastDenials is how many denials status shows.
@@ -98,7 +99,11 @@ func (a *app) statusCommand() *cobra.Command {
 
 func (a *app) status(ctx context.Context, d *deck) error {
 	v := statusView{Schema: "rails.status/v1", Account: d.account}
-	if err := d.gate.View(ctx, func(now gate.View) { v.fill(d, &now) }); err != nil {
+	worth, err := d.gate.Worth(ctx)
+	if err != nil {
+		return err
+	}
+	if err := d.gate.View(ctx, func(now gate.View) { v.fill(d, &now, &worth) }); err != nil {
 		return err
 	}
 	if d.practice != nil {
@@ -120,7 +125,7 @@ func (a *app) status(ctx context.Context, d *deck) error {
 	return a.out.failed
 }
 
-func (v *statusView) fill(d *deck, now *gate.View) {
+func (v *statusView) fill(d *deck, now *gate.View, worth *risk.Worth) {
 	s := now.State
 	v.Broker = s.Broker
 	v.Mode = modeView{
@@ -141,7 +146,7 @@ func (v *statusView) fill(d *deck, now *gate.View) {
 		v.Live = now.Limits.Mode == limits.Live
 		v.Limits = inForceView{Fingerprint: now.Limits.Fingerprint, Off: now.Limits.Off(), Warnings: len(now.Limits.Warnings()), Invalid: now.LimitsInvalid}
 	}
-	v.Use = uses(now)
+	v.Use = uses(now, worth)
 	day := s.DayAt(now.Now)
 	v.Day = dayView{
 		TradeDate: s.TradeDateAt(now.Now).String(), Realized: dollars(day.Realized), Orders: day.Orders, ExitOrders: day.ExitOrders,

@@ -126,11 +126,14 @@ func (d *deck) assemble(ctx context.Context, r reach, log *slog.Logger) error {
 		return err
 	}
 	cfg := d.config(log)
+	if d.quotes != nil {
+		cfg.Quotes = d.quotes
+	}
 	if r == trading {
 		if err := d.openBroker(); err != nil {
 			return err
 		}
-		cfg.Broker, cfg.Quotes = d.broker, d.quotes
+		cfg.Broker = d.broker
 	}
 	var err error
 	d.gate, err = gate.Open(ctx, cfg)

@@ -9,6 +9,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/limits"
 	"github.com/broker-rails/broker-rails/internal/money"
+	"github.com/broker-rails/broker-rails/internal/risk"
 )
 
 // useView is how much of one limit over time is used, and what is left.
@@ -21,7 +22,7 @@ type useView struct {
 }
 
 // uses lists the limits that fill up with time, in the order of the document.
-func uses(v *gate.View) []useView {
+func uses(v *gate.View, w *risk.Worth) []useView {
 	if v.Limits == nil {
 		return nil
 	}
@@ -43,7 +44,32 @@ func uses(v *gate.View) []useView {
 		countUse("repeated_execution", span(cycles.Value.Window), st.Cycles.Count(v.Now, cycles.Value.Window),
 			limits.Limit[int]{Set: cycles.Set, On: cycles.On, Value: cycles.Value.Cycles}),
 	)
-	return out
+	return append(out, worthUses(v, w)...)
+}
+
+// worthUses are the limits that compare what the account is worth. One that is on and
+// cannot be worked out here shows no figures.
+func worthUses(v *gate.View, w *risk.Worth) []useView {
+	day := v.State.DayAt(v.Now)
+	loss, lossOK := w.LossToday(&day)
+	fall, fallOK := w.Drawdown(&v.State.Peak)
+	lost := worthUse("max_daily_loss", "day", loss, lossOK, v.Limits.Session.MaxDailyLoss)
+	if day.LossLatched && lost.Limit != "off" {
+		lost.Headroom = dollars(money.Notional{}) // whatever the account has regained
+	}
+	return []useView{
+		worthUse("max_gross_exposure", "now", w.Gross, w.GrossOK, v.Limits.Position.MaxGrossExposure),
+		lost,
+		worthUse("max_drawdown", "peak", fall, fallOK, v.Limits.Session.MaxDrawdown),
+	}
+}
+
+func worthUse(id, window string, used money.Notional, known bool, l limits.Limit[money.Notional]) useView {
+	u := amountUse(id, window, used, l)
+	if !known {
+		u.Used, u.Headroom = "-", ""
+	}
+	return u
 }
 
 func span(d time.Duration) string {

@@ -15,8 +15,8 @@ import (
 )
 
 // Config is what a gate is made of. Store, Clock, Calendar and Account are needed by
-// every gate; Broker and Quotes only by one that trades. A gate without them can
-// still change modes, load limits and be looked at.
+// every gate; Broker and Quotes only by one that trades, and Quotes by one that values
+// what is held. A gate without them can still change modes, load limits and be looked at.
 type Config struct {
 	Account  string
 	Store    Store

@@ -50,6 +50,10 @@ func (d *tradeDates) recent(at time.Time) bool {
 
 // previousTradeDate is the instant at which the trade date before date starts; the zero
 // time if there is none.
+//
+// It is not Calendar.PreviousTradeDate, which shows nothing outside the validity: there
+// Session goes on with weekdays, exits still pass and are still to be valued, and a mark
+// of the weekday before must not turn too old because a calendar ended.
 func previousTradeDate(date market.TradeDate, c market.Calendar) time.Time {
 	for range closuresMax {
 		date = date.AddDays(-1)

@@ -63,6 +63,7 @@ func windowsOf(v *gate.View) []windowShown {
 		counted("max_open_orders", doc.Position.MaxOpenOrders, open),
 		counted("order_in_doubt", doc.Position.MaxInDoubt, st.InDoubtCount(now)),
 		denials(v),
+		cycles(v),
 	}
 }
 
@@ -94,6 +95,15 @@ func denials(v *gate.View) windowShown {
 	}
 	on := limits.Limit[int]{Set: true, On: true, Value: storm.Value.Denials}
 	return counted("denial_storm", on, v.State.Denials.Count(v.Now, storm.Value.Window))
+}
+
+func cycles(v *gate.View) windowShown {
+	repeated := v.Limits.Session.RepeatedExecution
+	if !repeated.On {
+		return windowShown{Rail: "repeated_execution", Used: "0"}
+	}
+	on := limits.Limit[int]{Set: true, On: true, Value: repeated.Value.Cycles}
+	return counted("repeated_execution", on, v.State.Cycles.Count(v.Now, repeated.Value.Window))
 }
 
 func limitsOutput() string {

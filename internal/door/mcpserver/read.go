@@ -151,6 +151,7 @@ type accountShown struct {
 	TradeDate    string `json:"trade_date"`
 	Session      string `json:"session"`
 	Cash         string `json:"cash"`
+	Equity       string `json:"equity,omitempty"`
 	EquityAtOpen string `json:"equity_at_open,omitempty"`
 	Realized     string `json:"realized_today"`
 	OpenOrders   int    `json:"open_orders"`
@@ -171,7 +172,17 @@ func (s *Server) getAccount(ctx context.Context, _ normalize.Query) (any, error)
 			out.EquityAtOpen = day.EquityAtOpen.String()
 		}
 	})
-	return out, err
+	if err != nil {
+		return out, err
+	}
+	worth, err := s.cfg.Gate.Worth(ctx)
+	if err != nil {
+		return out, unreadable(err)
+	}
+	if worth.EquityOK {
+		out.Equity = worth.Equity.String()
+	}
+	return out, nil
 }
 
 type headlinesShown struct {
@@ -250,7 +261,8 @@ func accountOutput() string {
 		must("mode", words("What orders may pass at all.", journal.ModeActive, journal.ModeReduceOnly, journal.ModeHalted)),
 		must("now", text("The instant that orders are judged by, RFC 3339, UTC.")),
 		must("trade_date", text("The exchange's trade date.")), must("session", text("The exchange's session.")),
-		must("cash", text("Ledger cash.")), may("equity_at_open", text("Equity at the open of the trade date.")),
+		must("cash", text("Ledger cash.")),
+		may("equity", text("Cash and positions, longs at bid, shorts at ask; left out while one has no recent quote.")), may("equity_at_open", text("Equity at the open of the trade date.")),
 		must("realized_today", text("Realized profit of the trade date.")),
 		must("open_orders", whole("How many orders are open.")), must("orders_in_doubt", whole("How many of them are in doubt.")),
 		must("practice", practiceField()),
