@@ -123,7 +123,7 @@ func (s *sums) addPlains(f *rail.Facts, dates *tradeDates, holdings []account.Ho
 	n := min(len(holdings), len(marks))
 	for i := range n {
 		h, m := &holdings[i], &marks[i]
-		if len(h.Orders) > 0 || h == own || m.Symbol != h.Instrument.Symbol || !same(h.Instrument.Currency, currency) ||
+		if len(h.Orders) > 0 || h == own || !same(m.Symbol, h.Instrument.Symbol) || !same(h.Instrument.Currency, currency) ||
 			!dates.surely(m.At) || !s.plain.Add(h.Position, h.Instrument.Multiplier, m.Bid, m.Ask) {
 			return i
 		}
@@ -131,7 +131,8 @@ func (s *sums) addPlains(f *rail.Facts, dates *tradeDates, holdings []account.Ho
 	return n
 }
 
-// same is a == b, for texts as short as a currency's: a call costs more than its bytes.
+// same is a == b, for texts as short as a symbol or a currency: to call for the comparison
+// costs more than its few bytes do, also where their number changes from one to the next.
 func same(a, b string) bool {
 	if len(a) != len(b) {
 		return false
