@@ -34,6 +34,9 @@ type decisionView struct {
 	Hash       string    `json:"hash,omitzero"`
 }
 
+// outcomeNone is shown for an allowed decision of which no outcome is recorded yet.
+const outcomeNone = "no_reply"
+
 // decisionViews reads decisions and refusals; since holds all entries from the first
 // of them on, which tell the outcomes.
 func decisionViews(found, since []journal.Entry) ([]decisionView, error) {
@@ -49,7 +52,7 @@ func decisionViews(found, since []journal.Entry) ([]decisionView, error) {
 		}
 		if v.Kind == string(journal.KindDecision) && v.Verdict == journal.VerdictAllowed {
 			if v.Outcome = outcomes[found[i].Seq]; v.Outcome == "" {
-				v.Outcome = "no_reply"
+				v.Outcome = outcomeNone
 			}
 			if q := filled[v.ID]; !q.IsZero() {
 				v.Filled = q.String()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +25,10 @@ type printer struct {
 	w        io.Writer
 	colour   bool
 	terminal bool
-	failed   error // the first error of writing
+	compact  bool     // JSON goes on one line
+	screen   *os.File // the terminal that is written to; nil for any other stream
+	asked    int      // COLUMNS, 0 where it is not set
+	failed   error    // the first error of writing
 }
 
 func newPrinter(w io.Writer, environ []string) *printer {
@@ -32,10 +36,16 @@ func newPrinter(w io.Writer, environ []string) *printer {
 	f, ok := w.(*os.File)
 	p.terminal = ok && term.IsTerminal(int(f.Fd()))
 	p.colour = p.terminal
+	if p.terminal {
+		p.screen = f
+	}
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
 		if name == "NO_COLOR" && value != "" || name == "TERM" && value == "dumb" {
 			p.colour = false
+		}
+		if n, err := strconv.Atoi(value); name == "COLUMNS" && err == nil {
+			p.asked = n
 		}
 	}
 	if p.colour {
@@ -133,61 +143,18 @@ func (p *printer) badge(live bool) string {
 	return p.paint(lipgloss.NewStyle().Background(lipgloss.Green).Foreground(lipgloss.Black).Bold(true), " PAPER ")
 }
 
-// json writes one value, indented.
+// json writes one value, indented, or where many follow each other on one line.
 func (p *printer) json(v any) error {
-	text, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent("  "))
+	options := []json.Options{json.Deterministic(true)}
+	if !p.compact {
+		options = append(options, jsontext.WithIndent("  "))
+	}
+	text, err := json.Marshal(v, options...)
 	if err != nil {
 		return err
 	}
 	p.line(string(text))
 	return p.failed
-}
-
-// table is rows under a head, in columns as wide as their widest cell.
-type table struct {
-	head  []string
-	right []bool // columns that stand to the right
-	rows  [][]string
-}
-
-// columns makes a table; a name that begins with > stands to the right.
-func columns(names ...string) *table {
-	t := &table{right: make([]bool, len(names))}
-	for i, n := range names {
-		name, right := strings.CutPrefix(n, ">")
-		t.head, t.right[i] = append(t.head, name), right
-	}
-	return t
-}
-
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
-
-func (p *printer) table(t *table, indent string) {
-	widths := make([]int, len(t.head))
-	for _, row := range append([][]string{t.head}, t.rows...) {
-		for i, cell := range row {
-			widths[i] = max(widths[i], lipgloss.Width(cell))
-		}
-	}
-	write := func(row []string, paint func(string) string) {
-		var b strings.Builder
-		for i, cell := range row {
-			gap := strings.Repeat(" ", widths[i]-lipgloss.Width(cell))
-			if i > 0 {
-				b.WriteString("  ")
-			}
-			if t.right[i] {
-				b.WriteString(gap + paint(cell))
-			} else {
-				b.WriteString(paint(cell) + gap)
-			}
-		}
-		p.line(indent, strings.TrimRight(b.String(), " "))
-	}
-	write(t.head, p.dim)
-	for _, row := range t.rows {
-		write(row, func(s string) string { return s })
-	}
 }
 
 // field writes one named figure, the names in one column.

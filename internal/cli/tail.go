@@ -23,19 +23,7 @@ func tail(ctx context.Context, store gate.Store, account string, n int, want fun
 		if own.Seq > step {
 			after = own.Seq - step
 		}
-		found, since = nil, nil
-		err := store.Read(ctx, account, after, func(s gate.Stored) error {
-			e, err := journal.Decode(s.Bytes)
-			if err != nil {
-				return err
-			}
-			since = append(since, e)
-			if want(&e) {
-				found = append(found, e)
-			}
-			return nil
-		})
-		if err != nil {
+		if found, since, err = entriesAfter(ctx, store, account, after, want); err != nil {
 			return nil, nil, err
 		}
 		if len(found) >= n || after == 0 {
@@ -47,6 +35,22 @@ func tail(ctx context.Context, store gate.Store, account string, n int, want fun
 			return found, since, nil
 		}
 	}
+}
+
+// entriesAfter returns the entries after seq, and those of them that want takes.
+func entriesAfter(ctx context.Context, store gate.Store, account string, seq uint64, want func(*journal.Entry) bool) (found, all []journal.Entry, err error) {
+	err = store.Read(ctx, account, seq, func(s gate.Stored) error {
+		e, err := journal.Decode(s.Bytes)
+		if err != nil {
+			return err
+		}
+		all = append(all, e)
+		if want(&e) {
+			found = append(found, e)
+		}
+		return nil
+	})
+	return found, all, err
 }
 
 // recent serves the door: the account's newest decisions and refusals.

@@ -18,6 +18,8 @@ const (
 type watching struct {
 	on    bool
 	every time.Duration
+	// newOnly: what is shown to a program again is what was not shown before.
+	newOnly bool
 }
 
 func (w *watching) flags(c *cobra.Command) {
@@ -31,9 +33,11 @@ func (a *app) look(ctx context.Context, w watching, show func(d *deck) error) er
 	if w.on && (w.every < watchMin || w.every > watchMax) {
 		return usage("", "--every %s is not within %s and %s", w.every, watchMin, watchMax)
 	}
+	lines := w.on && (a.flags.json || !a.out.terminal) // for a program to read
+	a.out.compact = lines
 	return a.withDeck(ctx, looking, func(d *deck) error {
 		for {
-			if w.on && a.out.terminal {
+			if w.on && !lines {
 				a.out.line("\x1b[H\x1b[2J")
 			}
 			if err := show(d); err != nil || !w.on {
@@ -44,7 +48,7 @@ func (a *app) look(ctx context.Context, w watching, show func(d *deck) error) er
 				return nil
 			case <-time.After(w.every):
 			}
-			if !a.out.terminal && !a.flags.json {
+			if lines && !a.flags.json && !w.newOnly {
 				a.out.line("")
 			}
 		}
