@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,7 +14,7 @@ import (
 // client is how one MCP host is told of the server.
 type client struct {
 	Name string `json:"name"`
-	File string `json:"file"` // where the text goes
+	File string `json:"file,omitzero"` // where the text goes; none for shell
 	Text string `json:"text"`
 	Type string `json:"type"` // json, or shell
 }
@@ -28,7 +29,17 @@ func (a *app) clients(v *initView) []client {
 		}
 		binary = path
 	}
-	args := []string{"serve"}
+	args := append([]string{"serve"}, a.sameFlags(v)...)
+	config := hostConfig(binary, args)
+	return []client{
+		{Name: "Claude Code", Text: shellLine(append([]string{"claude", "mcp", "add", "--scope", "user", "broker-rails", "--", binary}, args...)), Type: "shell"},
+		{Name: "Claude Desktop", File: "claude_desktop_config.json", Text: config, Type: "json"},
+		{Name: "Cursor", File: ".cursor/mcp.json", Text: config, Type: "json"},
+	}
+}
+
+// sameFlags are the flags by which a later command finds what this one made.
+func (a *app) sameFlags(v *initView) (args []string) {
 	if a.flags.data != "" {
 		args = append(args, "--data", v.Data)
 	}
@@ -38,12 +49,16 @@ func (a *app) clients(v *initView) []client {
 	if v.Account != defaultAccount {
 		args = append(args, "--account", v.Account)
 	}
-	config := hostConfig(binary, args)
-	return []client{
-		{Name: "Claude Desktop", File: "claude_desktop_config.json", Text: config, Type: "json"},
-		{Name: "Claude Code", File: ".mcp.json", Text: config, Type: "json"},
-		{Name: "Cursor", File: ".cursor/mcp.json", Text: config, Type: "json"},
+	return args
+}
+
+// shellLine writes a command for people to paste.
+func shellLine(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = quoted(w)
 	}
+	return strings.Join(out, " ")
 }
 
 type hostServer struct {
@@ -65,7 +80,7 @@ func hostConfig(binary string, args []string) string {
 }
 
 func (a *app) printInit(v *initView) error {
-	p := a.out
+	p, flags := a.out, a.sameFlags(v)
 	p.line(p.badge(false), " account ", p.strong(v.Account), " is ready")
 	p.field("journal", v.Data)
 	limits := v.LimitsFile
@@ -83,16 +98,27 @@ func (a *app) printInit(v *initView) error {
 	}
 	p.field("mode", p.verdict(v.Mode))
 	if v.Mode != journal.ModeActive {
-		p.field("", "look at it first, then let it trade with: rails resume --reason R")
+		p.field("", "look at it first, then let it trade with: ", shellLine(append([]string{"rails", "resume", "--reason", "R"}, flags...)))
 	}
 	p.line("")
-	p.line("Connect an agent. The same text goes to:")
+	p.line("Connect an agent. In a shell:")
+	text := ""
 	for _, c := range v.Clients {
-		p.line("  ", c.Name, ": ", c.File)
+		if c.Type == "shell" {
+			p.line("  ", c.Name, ": ", c.Text)
+		}
+	}
+	p.line("The text below goes to:")
+	for _, c := range v.Clients {
+		if c.Type == "json" {
+			p.line("  ", c.Name, ": ", c.File)
+			text = c.Text
+		}
 	}
 	p.line("")
-	p.line(v.Clients[0].Text)
+	p.line(text)
 	p.line("")
-	p.line("Then: rails status, rails decisions --watch, and rails halt --reason R to stop everything.")
+	then := func(words ...string) string { return shellLine(append(append([]string{"rails"}, words...), flags...)) }
+	p.line("Then: ", then("status"), ", ", then("decisions", "--watch"), ", and ", then("halt", "--reason", "R"), " to stop everything.")
 	return p.failed
 }
