@@ -15,6 +15,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/store/sqlite"
+	"github.com/broker-rails/broker-rails/internal/tree"
 )
 
 // oldJournal is what is known of a journal that a new one replaces.
@@ -36,16 +37,16 @@ const (
 func setAside(ctx context.Context, dir, name string) (oldJournal, error) {
 	old := oldJournal{mode: account.Halted, head: headUnreadable, why: "the old journal could not be read"}
 	path := filepath.Join(dir, sqlite.FileName)
+	stamp := time.Now().UTC().Format("20060102T150405.000000000Z")
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		old.head, old.why = headMissing, "the old journal is missing"
-		return old, nil
+		return old, setCheckpointsAside(dir, stamp)
 	} else if err != nil {
 		return old, err
 	}
 	if err := old.read(ctx, dir, name); err != nil {
 		return old, err
 	}
-	stamp := time.Now().UTC().Format("20060102T150405.000000000Z")
 	old.keptAs = filepath.Join(dir, "journal-"+stamp+".db")
 	if _, err := os.Lstat(old.keptAs); err == nil {
 		return old, failed("try again in a second", "%s is there already", old.keptAs)
@@ -57,7 +58,18 @@ func setAside(ctx context.Context, dir, name string) (oldJournal, error) {
 			return old, err
 		}
 	}
-	return old, nil
+	return old, setCheckpointsAside(dir, stamp)
+}
+
+// setCheckpointsAside renames the folder of checkpoints with its key: they are of the old
+// journal. They go after it, so that a journal never stands without those that bind it.
+func setCheckpointsAside(dir, stamp string) error {
+	from := tree.In(dir).Dir()
+	err := os.Rename(from, from+"-"+stamp)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // read looks at the old journal as far as it can be read. Only a journal that holds

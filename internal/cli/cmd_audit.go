@@ -19,6 +19,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/money"
+	"github.com/broker-rails/broker-rails/internal/tree"
 )
 
 type auditView struct {
@@ -27,6 +28,15 @@ type auditView struct {
 	Verified bool           `json:"verified"`
 	Entries  uint64         `json:"entries"`
 	Accounts []auditAccount `json:"accounts"`
+	Tree     auditTree      `json:"tree"`
+}
+
+// auditTree is what the checkpoints say that are held, and those that were handed in.
+type auditTree struct {
+	Checkpoints int    `json:"checkpoints"`
+	Newest      int64  `json:"newest"` // entries that the largest vouches for
+	Root        string `json:"root"`   // over all entries
+	Failure     string `json:"failure,omitzero"`
 }
 
 type auditAccount struct {
@@ -67,17 +77,26 @@ const (
 )
 
 func (a *app) auditVerifyCommand() *cobra.Command {
-	var known []string
+	var known knownHeads
 	c := &cobra.Command{
 		Use: "audit-verify", Short: "Verify every entry, rebuild every account, and judge every order again", Args: none,
 		Long: "Answers three questions with counts: is every entry intact and in order; does the fold\n" +
 			"give the account that the broker shows; does every recorded verdict come out again.\n" +
 			"A journal whose end was cut off is intact as far as it goes: a head that was written\n" +
-			"down before, as status --json shows it, tells that it went further.",
-		RunE: func(c *cobra.Command, _ []string) error { return a.auditVerify(c.Context(), known) },
+			"down before, as status --json shows it, or a checkpoint tells that it went further.\n" +
+			"The journal must extend every checkpoint beside it, and those named here.",
+		RunE: func(c *cobra.Command, _ []string) error { return a.auditVerify(c.Context(), &known) },
 	}
-	c.Flags().StringArrayVar(&known, "head", nil, "ACCOUNT/SEQ=HASH: an entry that the journal must hold")
+	c.Flags().StringArrayVar(&known.heads, "head", nil, "ACCOUNT/SEQ=HASH: an entry that the journal must hold")
+	c.Flags().StringArrayVar(&known.checkpoints, "checkpoint", nil, "file of a checkpoint that was kept elsewhere, as a note or as a line")
+	c.Flags().StringVar(&known.key, "key", "", "public key of --checkpoint, kept elsewhere (default: the one beside the journal)")
 	return c
+}
+
+// knownHeads is what someone else vouches for.
+type knownHeads struct {
+	heads, checkpoints []string
+	key                string
 }
 
 // headFrom reads ACCOUNT/SEQ=HASH.
@@ -95,9 +114,9 @@ func headFrom(text string) (h audit.Head, err error) {
 	return h, nil
 }
 
-func (a *app) auditVerify(ctx context.Context, known []string) error {
+func (a *app) auditVerify(ctx context.Context, known *knownHeads) error {
 	var heads []audit.Head
-	for _, text := range known {
+	for _, text := range known.heads {
 		h, err := headFrom(text)
 		if err != nil {
 			return err
@@ -108,13 +127,20 @@ func (a *app) auditVerify(ctx context.Context, known []string) error {
 	if err != nil {
 		return err
 	}
+	held, failure, err := d.heldAnd(known)
+	if err != nil {
+		return errors.Join(err, d.Close(ctx))
+	}
+	pass := tree.Against(held...)
 	bar := a.progress()
-	report, err := audit.Verify(ctx, d.entries, audit.Options{Calendar: d.calendar, Progress: bar.count, Heads: heads})
+	report, err := audit.Verify(ctx, d.entries(pass), audit.Options{Calendar: d.calendar, Progress: bar.count, Heads: heads})
 	bar.end()
 	if err = errors.Join(err, d.Close(ctx)); err != nil {
 		return err
 	}
 	v := auditView{Schema: "rails.audit-verify/v1", Data: d.dir, Verified: len(report.Failed()) == 0, Entries: report.Entries}
+	v.Tree = viewTree(pass, held, failure)
+	v.Verified = v.Verified && v.Tree.Failure == ""
 	for _, r := range report.Accounts {
 		one := viewAudit(r)
 		if r.Account != journal.ControlAccount {
@@ -136,11 +162,15 @@ func (a *app) auditVerify(ctx context.Context, known []string) error {
 	return err
 }
 
-// entries hands every entry of the journal to the verifier, as it is stored.
-func (d *deck) entries(ctx context.Context, each func(audit.Item) error) error {
-	return d.store.All(ctx, 0, func(s gate.Stored) error {
-		return each(audit.Item{Account: s.Account, Bytes: s.Bytes, Stored: s.Hash})
-	})
+// entries hands every entry of the journal to the verifier, as it is stored, and to the
+// tree.
+func (d *deck) entries(pass *tree.Pass) audit.Source {
+	return func(ctx context.Context, each func(audit.Item) error) error {
+		return d.store.All(ctx, 0, func(s gate.Stored) error {
+			pass.Take(s.Index, s.Bytes)
+			return each(audit.Item{Account: s.Account, Bytes: s.Bytes, Stored: s.Hash})
+		})
+	}
 }
 
 func viewAudit(r *audit.AccountReport) auditAccount {
@@ -240,6 +270,7 @@ func (a *app) printAudit(v *auditView) error {
 			p.line("    found   ", strings.TrimPrefix(f.Got, f.Entry+": "))
 		}
 	}
+	a.printTree(&v.Tree)
 	if v.Verified {
 		p.line(p.good("verified"), ": ", plural(int(v.Entries), "entry", "entries"))
 	} else {

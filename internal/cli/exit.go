@@ -12,6 +12,8 @@ import (
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/limits"
 	"github.com/broker-rails/broker-rails/internal/store/sqlite"
+	"github.com/broker-rails/broker-rails/internal/tree"
+	"github.com/broker-rails/broker-rails/verify"
 )
 
 // Exit codes. They are part of the interface: scripts and service managers read them.
@@ -82,6 +84,7 @@ func explained(err error) (code int, hint string) {
 	var broken *gate.BrokenError
 	var ledger *paper.SchemaError
 	var ended *clock.PracticeEndedError
+	var exposed *tree.ExposedError
 	switch {
 	case err == nil:
 		return exitDone, ""
@@ -99,6 +102,10 @@ func explained(err error) (code int, hint string) {
 		return exitBroker, "it was written by another version; move it away and start anew with: rails init"
 	case errors.As(err, &ended):
 		return exitFailed, ended.Hint()
+	case errors.As(err, &exposed):
+		return exitFailed, "chmod 600 " + quoted(exposed.Path)
+	case unproved(err):
+		return exitAudit, ""
 	case errors.Is(err, gate.ErrNoAccount):
 		return exitFailed, "make it with: rails init"
 	case errors.Is(err, context.DeadlineExceeded):
@@ -107,6 +114,13 @@ func explained(err error) (code int, hint string) {
 		return exitFailed, "run it as the user who owns the file"
 	}
 	return exitFailed, ""
+}
+
+// unproved reports whether a journal, a checkpoint or a proof is not what it must be.
+func unproved(err error) bool {
+	var broken *tree.BrokenError
+	return errors.As(err, &broken) || errors.Is(err, verify.ErrMalformed) || errors.Is(err, verify.ErrSignature) ||
+		errors.Is(err, verify.ErrNotIncluded) || errors.Is(err, verify.ErrNotExtended)
 }
 
 // limitsHint is what to write instead where one thing is wrong. Of several, each says
