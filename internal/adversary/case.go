@@ -89,6 +89,7 @@ type step struct {
 	priceBy money.Price   // each lower than the last by this
 	allowed int           // how many pass before the rest is refused
 	expect  []string      // who refuses; nobody: all pass
+	faults  bool          // what the market does not say keeps other rails from deciding, beside the denial
 	doubt   bool          // the reply is lost: the order passed and is in doubt
 
 	duration time.Duration

@@ -37,7 +37,7 @@ func (r *reader) steps(t *limits.Tree, key string) []step {
 }
 
 func (r *reader) step(t *limits.Tree) step {
-	known := append(kinds(), "expect", "allowed", "repeat", "every", "price_by", "answers", "quiet", "doubt")
+	known := append(kinds(), "expect", "allowed", "repeat", "every", "price_by", "answers", "quiet", "doubt", "faults")
 	f := r.mapping(t, known...)
 	s := step{line: t.Line, repeat: 1, answers: 1}
 	var value *limits.Tree
@@ -54,6 +54,7 @@ func (r *reader) step(t *limits.Tree) step {
 		return s
 	}
 	s.quiet, s.doubt = r.flag(f.of["quiet"], "quiet"), r.flag(f.of["doubt"], "doubt")
+	s.faults = r.flag(f.of["faults"], "faults")
 	if v := f.of["answers"]; v != nil {
 		s.answers = r.count(v, "answers", 1)
 	}
@@ -72,6 +73,8 @@ func (r *reader) step(t *limits.Tree) step {
 		r.add(t, string(s.kind), "is not judged: expect, repeat and doubt go with calls")
 	case s.quiet && (len(s.expect) > 0 || s.doubt):
 		r.add(t, "quiet", "stands beside an expectation")
+	case s.faults && len(s.expect) == 0:
+		r.add(t, "faults", "stands without a refusal: a fault alone refuses nothing here")
 	case s.allowed > 0 && len(s.expect) == 0:
 		r.add(t, "allowed", "needs the refusals that follow in expect")
 	}

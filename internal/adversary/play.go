@@ -206,7 +206,9 @@ func (p *player) call(ctx context.Context, s *step, n int) error {
 	}
 	maps.Copy(p.got, j.refusing)
 	for id := range j.faults {
-		p.got["fault:"+id] = true
+		if !s.faults {
+			p.got["fault:"+id] = true
+		}
 	}
 	if j.allowed {
 		p.passed++
@@ -224,7 +226,7 @@ func (p *player) compare(s *step, n int, expect []string, j *judgement, a answer
 	if s.repeat > 1 {
 		where += fmt.Sprintf(", call %d", n+1)
 	}
-	if len(j.faults) > 0 {
+	if len(j.faults) > 0 && !s.faults {
 		p.violation("%s: %s could not decide, which is no refusal", where, strings.Join(sorted(j.faults), ", "))
 	}
 	got := sorted(j.refusing)
@@ -233,6 +235,8 @@ func (p *player) compare(s *step, n int, expect []string, j *judgement, a answer
 		p.violation("%s: refused by %s, and it must be %s", where, nobody(got), nobody(expect))
 	case s.quiet && j.entries > 0, !s.quiet && j.entries != 1:
 		p.violation("%s: %d entries in the journal say what became of it", where, j.entries)
+	case len(expect) > 0 && !j.denied:
+		p.violation("%s: the verdict is not a denial", where)
 	case len(expect) == 0 && !s.quiet && !j.allowed:
 		p.violation("%s: it was not allowed", where)
 	}
@@ -255,6 +259,7 @@ func nobody(ids []string) string {
 // judgement is what the journal says of one call.
 type judgement struct {
 	allowed  bool
+	denied   bool
 	refusing map[string]bool
 	faults   map[string]bool
 	entries  int // decisions and refusals
@@ -282,6 +287,7 @@ func (d *desk) judgement(ctx context.Context) (judgement, error) {
 			}
 			j.entries += body.Count
 			if body.Denial {
+				j.denied = true
 				j.refusing[body.Code] = true
 			} else {
 				j.faults[body.Code] = true
@@ -293,7 +299,7 @@ func (d *desk) judgement(ctx context.Context) (judgement, error) {
 }
 
 func (j *judgement) decided(body *journal.Decision) {
-	j.allowed = body.Verdict == journal.VerdictAllowed
+	j.allowed, j.denied = body.Verdict == journal.VerdictAllowed, body.Verdict == journal.VerdictDenied
 	for _, f := range body.Findings {
 		if f.Status == "deny" {
 			j.refusing[f.Rail] = true
