@@ -11,6 +11,26 @@ import (
 	"github.com/broker-rails/broker-rails/internal/limits"
 )
 
+// exampleCase is played by the command's script, so that it stays true.
+const exampleCase = `  - channel: direct                    # or protocol, injection
+    name: a small account that is bet on one order
+    why: what would go wrong if it passed
+    limits: {size: {max_order_qty: 5}} # laid over the shipped document
+    before:                            # every call must pass
+      - order: {quantity: "2"}         # the rest: AAPL, buy, limit 200.02, day
+    attack:
+      - order: {quantity: "6"}
+        expect: [max_order_qty]        # exactly these refuse
+      - advance: 61s                   # also: quote, mode, broker, external, read, call, raw
+      - order: {quantity: "5", limit_price: "200.20"}
+        repeat: 12
+        price_by: "0.01"               # each lower than the last
+        allowed: 10                    # then the rest is refused
+        expect: [max_orders_per_minute]
+    world: {fills: 10, shares: {AAPL: "50"}} # at the broker, of the attack's own orders
+    twin:
+      - order: {quantity: "5"}`
+
 func (a *app) adversarialCommand() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
@@ -20,7 +40,8 @@ func (a *app) adversarialCommand() *cobra.Command {
 			"journal, and the paper broker under a virtual clock. No account of yours is touched,\n" +
 			"and the limits are the shipped ones with what a case lays over them.\n\n" +
 			"Each case names the exact rails that must refuse. Refused by another, by one more, by a\n" +
-			"fault, or a benign twin that is refused: a violation, and exit code 4.",
+			"fault, or a benign twin that is refused: a violation, and exit code 4.\n\n" +
+			"A case of yours, in a list in a file of the folder:\n\n" + exampleCase,
 		RunE: func(c *cobra.Command, _ []string) error { return a.adversarial(c.Context(), dir) },
 	}
 	c.Flags().StringVar(&dir, "cases", "", "folder with cases of yours (*.yaml), played after the shipped ones")
@@ -54,7 +75,7 @@ func (a *app) adversarial(ctx context.Context, dir string) error {
 
 // badCases is what is wrong with an operator's cases: never the limits' exit code.
 func badCases(err error) error {
-	const hint = "a case has channel, name, why, attack and twin; see docs/operating.md"
+	const hint = "a case has channel, name, why, attack and twin; see rails adversarial --help"
 	var problems limits.Errors
 	if errors.As(err, &problems) || errors.Is(err, fs.ErrNotExist) {
 		return &failure{code: exitUsage, err: err, hint: hint}
