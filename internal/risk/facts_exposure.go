@@ -242,7 +242,7 @@ func (s *sums) addWorst(long, short money.Notional) {
 }
 
 // openValue is what an open order could add to its side. Of orders that the broker
-// links, one cancelling the other, only the one worth most counts.
+// links, one canceling the other, only the one worth most counts.
 func openValue(h *account.Holding, o *account.Order, ask money.Price) (money.Notional, bool) {
 	value, ok := orderValue(h, o, ask)
 	if o.Group == "" || !ok {
