@@ -86,6 +86,7 @@ type step struct {
 
 	repeat  int           // times; 1 if not given
 	every   time.Duration // between them
+	atOnce  bool          // all of them together, each by a client session of its own
 	priceBy money.Price   // each lower than the last by this
 	allowed int           // how many pass before the rest is refused
 	expect  []string      // who refuses; nobody: all pass

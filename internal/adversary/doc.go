@@ -28,6 +28,9 @@ const (
 	CasesMax  = 1_000
 	StepsMax  = 100
 	RepeatMax = 1_000
+	// AttackersMax is how many client sessions call at once: more than the cores that
+	// they could share, and as many as a host opens.
+	AttackersMax = 16
 	// AdvanceMax is the longest that a step lets time run.
 	AdvanceMax = 366 * 24 * time.Hour
 )

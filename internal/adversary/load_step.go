@@ -37,7 +37,7 @@ func (r *reader) steps(t *limits.Tree, key string) []step {
 }
 
 func (r *reader) step(t *limits.Tree) step {
-	known := append(kinds(), "expect", "allowed", "repeat", "every", "price_by", "answers", "quiet", "doubt", "faults")
+	known := append(kinds(), "expect", "allowed", "repeat", "every", "at_once", "price_by", "answers", "quiet", "doubt", "faults")
 	f := r.mapping(t, known...)
 	s := step{line: t.Line, repeat: 1, answers: 1}
 	var value *limits.Tree
@@ -91,6 +91,10 @@ func (r *reader) repeats(s *step, f fields) {
 	}
 	if v := f.of["every"]; v != nil {
 		s.every = r.duration(v, "every")
+	}
+	s.atOnce = r.flag(f.of["at_once"], "at_once")
+	if s.atOnce && (s.kind != kindOrder && s.kind != kindCall || s.every > 0 || s.quiet || s.doubt || s.repeat > AttackersMax) {
+		r.add(f.at, "at_once", "goes with repeated orders and calls, "+strconv.Itoa(AttackersMax)+" at most, without every, quiet and doubt")
 	}
 	if v := f.of["price_by"]; v != nil {
 		s.priceBy = figure(r, v, "price_by", money.ParsePrice)

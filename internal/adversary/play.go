@@ -155,6 +155,12 @@ func (p *player) play(ctx context.Context, steps []step) error {
 			}
 			continue
 		}
+		if s.atOnce {
+			if err := p.together(ctx, s); err != nil {
+				return fmt.Errorf("line %d: %w", s.line, err)
+			}
+			continue
+		}
 		for n := range s.repeat {
 			if n > 0 && s.every > 0 {
 				p.moved = true
@@ -204,6 +210,17 @@ func (p *player) call(ctx context.Context, s *step, n int) error {
 	if err != nil {
 		return err
 	}
+	p.note(s, &j)
+	var expect []string
+	if n >= s.allowed {
+		expect = s.expect
+	}
+	p.compare(s, n, expect, &j, a)
+	return nil
+}
+
+// note keeps who refused, for the report.
+func (p *player) note(s *step, j *judgement) {
 	maps.Copy(p.got, j.refusing)
 	for id := range j.faults {
 		if !s.faults {
@@ -213,12 +230,6 @@ func (p *player) call(ctx context.Context, s *step, n int) error {
 	if j.allowed {
 		p.passed++
 	}
-	var expect []string
-	if n >= s.allowed {
-		expect = s.expect
-	}
-	p.compare(s, n, expect, &j, a)
-	return nil
 }
 
 func (p *player) compare(s *step, n int, expect []string, j *judgement, a answer) {
@@ -265,10 +276,24 @@ type judgement struct {
 	entries  int // decisions and refusals
 }
 
-// judgement reads the entries that were written since the last look.
+// judgement reads the entries that were written since the last look as those of one call.
 func (d *desk) judgement(ctx context.Context) (judgement, error) {
-	j := judgement{refusing: map[string]bool{}, faults: map[string]bool{}}
-	err := d.look(ctx, func(e *journal.Entry) error {
+	all := judgement{refusing: map[string]bool{}, faults: map[string]bool{}}
+	each, err := d.judgements(ctx)
+	for i := range each {
+		j := &each[i]
+		all.allowed, all.denied = j.allowed, j.denied
+		all.entries += j.entries
+		maps.Copy(all.refusing, j.refusing)
+		maps.Copy(all.faults, j.faults)
+	}
+	return all, err
+}
+
+// judgements reads the decisions and refusals that were written since the last look.
+func (d *desk) judgements(ctx context.Context) (out []judgement, err error) {
+	err = d.look(ctx, func(e *journal.Entry) error {
+		j := judgement{refusing: map[string]bool{}, faults: map[string]bool{}}
 		switch e.Kind {
 		case journal.KindDecision:
 			body, err := journal.DecodeBody[journal.Decision](e)
@@ -292,10 +317,13 @@ func (d *desk) judgement(ctx context.Context) (judgement, error) {
 			} else {
 				j.faults[body.Code] = true
 			}
+		default:
+			return nil
 		}
+		out = append(out, j)
 		return nil
 	})
-	return j, err
+	return out, err
 }
 
 func (j *judgement) decided(body *journal.Decision) {
