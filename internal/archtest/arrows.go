@@ -21,7 +21,7 @@ func arrows() map[string][]string {
 		memory, mcpserver, paper, sqlite = "internal/store/memory", "internal/door/mcpserver", "internal/broker/paper", "internal/store/sqlite"
 		markfile, tree, verify           = "internal/markfile", "internal/tree", "verify"
 	)
-	const adversary = "internal/adversary"
+	const adversary, sim = "internal/adversary", "internal/sim"
 	figures := []string{money, order, market, journal}
 	verdicts := append(slices.Clone(figures), account, limits, rail, risk, record)
 	return map[string][]string{
@@ -57,8 +57,11 @@ func arrows() map[string][]string {
 		scenario: append(slices.Clone(verdicts), gate, audit, normalize, paper, quotes, clock, memory),
 		// It plays the whole product, and the command line starts it on request.
 		adversary: append(slices.Clone(figures), limits, rail, gate, normalize, paper, quotes, clock, memory, mcpserver),
+		// An unattended run of the whole product, started by a command of its own.
+		"internal/report": nil,
+		sim:               append(slices.Clone(figures), account, limits, risk, gate, audit, paper, quotes, clock, memory, "internal/report"),
 		"internal/cli": append(slices.Clone(verdicts), gate, audit, normalize, paper, quotes, clock,
-			sqlite, mcpserver, scenario, markfile, adversary, tree, verify),
+			sqlite, mcpserver, scenario, markfile, adversary, sim, tree, verify),
 		"cmd/rails": {"internal/cli"},
 
 		"internal/archtest":     {rail, limits},
@@ -133,15 +136,15 @@ func nevers() []never {
 		},
 		{
 			[]string{"cmd/", "internal/cli"},
-			[]string{"internal/archtest", "internal/faults", "internal/store/storetest", "internal/sim"},
+			[]string{"internal/archtest", "internal/faults", "internal/store/storetest"},
 			"what proves the product does not serve orders",
 		},
 		{
 			append([]string{
 				"internal/gate", "internal/record", "internal/normalize", "internal/markfile", "internal/scenario", "internal/audit",
 			}, append(edges, core[:]...)...),
-			[]string{"internal/adversary"},
-			"what attacks the product is on no path of an order: only the command that starts it knows it",
+			[]string{"internal/adversary", "internal/sim", "internal/report"},
+			"what attacks or tries out the product is on no path of an order: only the command that starts it knows it",
 		},
 	}
 }

@@ -120,6 +120,8 @@ type rows interface {
 	orderBy(field orderField, id string) (Order, bool, error)
 	orders(liveOnly bool) ([]Order, error)
 	executions(brokerID string) ([]Execution, error) // all, if empty
+	messagesAfter(n int64) ([]Message, error)
+	executionsAfter(n int64) ([]Execution, error)
 	executionKnown(id string) (bool, error)
 	positions() ([]journal.Position, error)
 	events(after int64, most int) ([]gate.Event, error)

@@ -173,10 +173,14 @@ func (t table) orders(liveOnly bool) ([]Order, error) {
 }
 
 func (t table) executions(brokerID string) ([]Execution, error) {
-	query, args := "SELECT "+executionColumns+" FROM executions ", []any(nil)
 	if brokerID != "" {
-		query, args = query+"WHERE broker_id = ? ", []any{brokerID}
+		return t.executionsWhere("WHERE broker_id = ? ", brokerID)
 	}
+	return t.executionsWhere("")
+}
+
+func (t table) executionsWhere(where string, args ...any) ([]Execution, error) {
+	query := "SELECT " + executionColumns + " FROM executions " + where
 	var out []Execution
 	err := t.each(func(scan func(...any) error) error {
 		var x Execution
@@ -220,10 +224,14 @@ func (t table) events(after int64, most int) ([]gate.Event, error) {
 }
 
 func (t table) messages(clientOrderID string) ([]Message, error) {
-	query, args := "SELECT "+messageColumns+" FROM messages ", []any(nil)
 	if clientOrderID != "" {
-		query, args = query+"WHERE client_order_id = ? ", []any{clientOrderID}
+		return t.messagesWhere("WHERE client_order_id = ? ", clientOrderID)
 	}
+	return t.messagesWhere("")
+}
+
+func (t table) messagesWhere(where string, args ...any) ([]Message, error) {
+	query := "SELECT " + messageColumns + " FROM messages " + where
 	var out []Message
 	err := t.each(func(scan func(...any) error) error {
 		var m Message

@@ -1,0 +1,159 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"math"
+	"strings"
+)
+
+// Page is one page. Texts are escaped.
+type Page struct {
+	Title   string
+	Lead    string
+	Verdict string // a few words
+	Good    bool   // of the verdict; said by a word and a sign, and not by colour alone
+	Stats   []Stat
+	Parts   []Part
+	Foot    string
+}
+
+// Stat is one figure with its name.
+type Stat struct{ Name, Value, Note string }
+
+// Part is one section; what is nil or empty is left out.
+type Part struct {
+	Title  string
+	Note   string
+	Curves []Curve
+	Table  *Table
+	Heat   *Heat
+}
+
+// Curve is one figure over time. Values are in the order of time, at equal distances.
+type Curve struct {
+	Name   string
+	Values []float64
+	Cap    float64 // drawn as a line; not a number: none
+	CapAt  string  // the cap as text
+	Peak   string  // what stands beside the name
+	Low    float64 // the bottom of the picture
+	High   float64 // the top; the cap's line needs room below it
+	Tops   [3]string
+	Breaks []Break // where trade dates begin
+}
+
+// Break is a labelled place on the time axis, as an index of Values.
+type Break struct {
+	At    int
+	Label string
+}
+
+// Table is rows under a head. Columns but the first stand to the right.
+type Table struct {
+	Head []string
+	Rows [][]string
+	Bad  []int // rows that stand out
+}
+
+// Heat is counts by row and column, shaded by size.
+type Heat struct {
+	Corner string
+	Cols   []string
+	Rows   []HeatRow
+}
+
+// HeatRow is one row of counts with its sum.
+type HeatRow struct {
+	Name  string
+	Sum   int
+	Cells []int
+}
+
+// picture is the size of a curve's own coordinates; the page stretches them.
+const (
+	pictureWidth  = 1000
+	pictureHeight = 200
+)
+
+// HTML writes the page.
+func (p *Page) HTML() ([]byte, error) {
+	t, err := template.New("page").Funcs(template.FuncMap{
+		"line": line, "area": area, "capY": capY, "shade": shade, "left": left, "bad": bad,
+		"thin": func(i int) bool { return i%2 == 1 },
+	}).Parse(layout)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, p); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func (c *Curve) y(v float64) float64 {
+	if c.High <= c.Low {
+		return pictureHeight
+	}
+	y := pictureHeight - (v-c.Low)/(c.High-c.Low)*pictureHeight
+	return math.Max(0, math.Min(pictureHeight, y))
+}
+
+func (c *Curve) x(i int) float64 {
+	return float64(i) * pictureWidth / math.Max(1, float64(len(c.Values)-1))
+}
+
+// line is the path of a curve.
+func line(c Curve) string {
+	var b strings.Builder
+	for i, v := range c.Values {
+		step := "L"
+		if i == 0 {
+			step = "M"
+		}
+		fmt.Fprintf(&b, "%s%.1f %.1f", step, c.x(i), c.y(v))
+	}
+	return b.String()
+}
+
+// area is the path below a curve.
+func area(c Curve) string {
+	if len(c.Values) == 0 {
+		return ""
+	}
+	return line(c) + fmt.Sprintf("L%.1f %d L0 %d Z", c.x(len(c.Values)-1), pictureHeight, pictureHeight)
+}
+
+// capY is where the cap's line is; empty if there is none.
+func capY(c Curve) string {
+	if math.IsNaN(c.Cap) || c.Cap > c.High || c.Cap < c.Low {
+		return ""
+	}
+	return fmt.Sprintf("%.1f", c.y(c.Cap))
+}
+
+// left is where a break stands, in percent of the width.
+func left(c Curve, at int) string { return fmt.Sprintf("%.2f", c.x(at)*100/pictureWidth) }
+
+// shade is a cell's strength, from 0 to 0.85 by the root of its share, so that small
+// counts are seen beside large ones.
+func shade(h Heat, n int) string {
+	most := 1
+	for _, r := range h.Rows {
+		for _, c := range r.Cells {
+			most = max(most, c)
+		}
+	}
+	return fmt.Sprintf("%.2f", 0.85*math.Sqrt(float64(n)/float64(most)))
+}
+
+func bad(t Table, row int) bool {
+	for _, b := range t.Bad {
+		if b == row {
+			return true
+		}
+	}
+	return false
+}
