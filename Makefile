@@ -14,8 +14,9 @@ help: ## list the targets
 demo: build ## one order passes and one is refused, offline, in seconds
 	@$(RAILS) demo
 
-build: ## the rails binary, in .bin
+build: ## the rails binary and the auditor's rails-verify, in .bin
 	@$(GO) build -trimpath -o $(RAILS) ./cmd/rails
+	@CGO_ENABLED=0 $(GO) build -trimpath -o $(dir $(RAILS))rails-verify ./verify/cmd/rails-verify
 
 test: check race faults scripts fuzz peers ## everything; installs what it needs
 	@echo "all tests passed"
@@ -24,7 +25,7 @@ check: fmt vet lint cross arch generated ## what can be said without running the
 
 .PHONY: fmt vet generated
 fmt:
-	@test -z "$$(gofmt -l cmd internal test)" || { echo "not formatted:"; gofmt -l cmd internal test; exit 1; }
+	@test -z "$$(gofmt -l cmd internal test verify)" || { echo "not formatted:"; gofmt -l cmd internal test verify; exit 1; }
 
 vet:
 	@$(GO) vet ./...
@@ -37,7 +38,7 @@ lint: $(LINT)
 	@$(LINT) run ./...
 
 cross: ## builds for linux, darwin and windows without cgo
-	@for os in linux darwin windows; do GOOS=$$os GOARCH=amd64 $(GO) vet ./cmd/... && GOOS=$$os GOARCH=amd64 $(GO) build -o /dev/null ./cmd/rails || exit 1; done
+	@for os in linux darwin windows; do GOOS=$$os GOARCH=amd64 $(GO) vet ./cmd/... ./verify/... && GOOS=$$os GOARCH=amd64 $(GO) build -o /dev/null ./cmd/rails || exit 1; done
 	@GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/rails
 
 arch: ## imports, determinism, sizes and documents keep to the architecture

@@ -121,6 +121,58 @@ func TestProofsOfAnotherImplementation(t *testing.T) {
 	}
 }
 
+// TestEveryByteOfAProofCounts flips each byte of a proof and of an extension.
+func TestEveryByteOfAProofCounts(t *testing.T) {
+	s, k := signer(t, newRandom(), origin)
+	all, entries := merkle(11)
+	signed := sign(t, body(11, all.Hash()), s)
+	path, err := all.InclusionProof(5, 11)
+	if err != nil {
+		t.Fatal(err)
+	}
+	longer, err := all.ConsistencyProof(6, 11)
+	if err != nil {
+		t.Fatal(err)
+	}
+	older, err := verify.OpenCheckpoint(sign(t, body(6, all.HashAt(6)), s), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proof := tree.FormatProof(&verify.Proof{Index: 5, Path: hashes(path), Extra: entries[5], Signed: signed})
+	extension := tree.FormatExtension(&verify.Extension{Old: 6, Path: hashes(longer), Signed: signed})
+	checkProof := func(text []byte) error {
+		p, err := verify.ParseProof(text)
+		if err == nil {
+			_, err = p.Check(k, leafOf(t, p.Extra))
+		}
+		return err
+	}
+	checkExtension := func(text []byte) error {
+		e, err := verify.ParseExtension(text)
+		if err == nil {
+			_, err = e.Check(k, older)
+		}
+		return err
+	}
+	for name, c := range map[string]struct {
+		text  []byte
+		check func([]byte) error
+	}{"proof": {proof, checkProof}, "extension": {extension, checkExtension}} {
+		if err := c.check(c.text); err != nil {
+			t.Fatal(name, err)
+		}
+		for i := range c.text {
+			for _, bit := range []byte{1, 4, 32, 128} {
+				changed := bytes.Clone(c.text)
+				changed[i] ^= bit
+				if c.check(changed) == nil {
+					t.Errorf("%s holds with byte %d changed: %q", name, i, changed)
+				}
+			}
+		}
+	}
+}
+
 // spoilProof changes one thing of a proof after another.
 func spoilProof(t *testing.T, k verify.Key, p verify.Proof, other []byte) {
 	t.Helper()

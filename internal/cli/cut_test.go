@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/broker-rails/broker-rails/internal/cli"
+	"github.com/broker-rails/broker-rails/verify"
 )
 
 // damage runs statements on the journal's file, as someone who owns it could: its
@@ -157,4 +158,60 @@ func TestAForgedCheckpointStopsAStart(t *testing.T) {
 	if out := answer(t, environ, 6, "audit-verify"); !strings.Contains(out, filepath.Base(held[0])) {
 		t.Errorf("the file is not named: %s", out)
 	}
+}
+
+// TestAnExportIsCheckedWithoutRails hands an export to the auditor's package, whole and
+// with one byte changed.
+func TestAnExportIsCheckedWithoutRails(t *testing.T) {
+	environ := newAccount(t)
+	callOnce(t, environ, "10")
+	answer(t, environ, 0, "audit", "checkpoint")
+	callOnce(t, environ, "5000")
+	answer(t, environ, 0, "audit", "checkpoint")
+	key := read(t, filepath.Join(dataFolder(environ), "checkpoints", "key.pub")) // by another way
+	books := filepath.Join(t.TempDir(), "books")
+	answer(t, environ, 0, "audit", "export", books)
+	k, err := verify.ParseKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(books, "checkpoints", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held []verify.Checkpoint
+	for _, path := range files {
+		switch filepath.Base(path) {
+		case "key":
+			t.Fatal("the private key is exported")
+		case "key.pub":
+			continue
+		}
+		c, err := verify.OpenCheckpoint(read(t, path), k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, c)
+	}
+	text := read(t, filepath.Join(books, "entries.jsonl"))
+	n, err := verify.CheckEntries(bytes.NewReader(text), held)
+	if err != nil || n != int64(entries(t, environ)) || len(held) != 2 {
+		t.Fatalf("%d entries, %d checkpoints: %v", n, len(held), err)
+	}
+	for i := 0; i < len(text); i += 97 {
+		changed := bytes.Clone(text)
+		changed[i] ^= 1
+		if _, err := verify.CheckEntries(bytes.NewReader(changed), held); err == nil {
+			t.Errorf("byte %d is changed, and the export holds", i)
+		}
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }

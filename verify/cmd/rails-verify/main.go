@@ -42,15 +42,17 @@ var errUsage = errors.New("usage")
 
 func run(args []string, out, errs io.Writer) int {
 	text, err := command(args)
-	switch {
-	case err == nil:
-		fmt.Fprintln(out, text)
-		return exitHolds
-	case errors.Is(err, errUsage):
-		fmt.Fprint(errs, usageText)
+	if err == nil {
+		// An answer that could not be written is none.
+		if _, err = fmt.Fprintln(out, text); err == nil {
+			return exitHolds
+		}
+	}
+	if errors.Is(err, errUsage) {
+		_, _ = io.WriteString(errs, usageText) // the exit code says it too
 		return exitUsage
 	}
-	fmt.Fprintln(errs, "rails-verify:", err)
+	_, _ = fmt.Fprintln(errs, "rails-verify:", err) // likewise
 	for _, known := range []error{verify.ErrMalformed, verify.ErrSignature, verify.ErrNotIncluded, verify.ErrNotExtended} {
 		if errors.Is(err, known) {
 			return exitBroken
