@@ -26,11 +26,19 @@ func loaded(t *testing.T) []Case {
 // TestShippedCasesHold plays every case that comes with the product.
 func TestShippedCasesHold(t *testing.T) {
 	cases := loaded(t)
-	for i := range cases {
-		t.Run(cases[i].Name, func(t *testing.T) {
-			r := Play(t.Context(), &cases[i], options())
-			for _, p := range r.Problems {
-				t.Error(p)
+	for _, http := range []bool{false, true} {
+		o, over := options(), "stdio"
+		if o.HTTP = http; http {
+			over = "http"
+		}
+		t.Run(over, func(t *testing.T) {
+			for i := range cases {
+				t.Run(cases[i].Name, func(t *testing.T) {
+					r := Play(t.Context(), &cases[i], o)
+					for _, p := range r.Problems {
+						t.Error(p)
+					}
+				})
 			}
 		})
 	}

@@ -34,8 +34,9 @@ type desk struct {
 	paper  *paper.Broker
 	gate   *gate.Gate
 	server *mcpserver.Server
-	line   *serving
+	web    *web // nil: sessions are over stdio
 	client *mcp.ClientSession
+	end    func() error      // of the client's connection
 	orders map[string]string // the gate's id of an order, by the agent's own
 	seen   uint64            // newest entry of the journal that was looked at
 }
@@ -86,21 +87,21 @@ func newDesk(ctx context.Context, c *Case, o Options) (*desk, error) {
 	return d, d.connect(ctx, o)
 }
 
-// connect starts a client session over the server's own stdio transport.
+// connect starts the client session that makes the calls.
 func (d *desk) connect(ctx context.Context, o Options) (err error) {
-	d.line = serve(d.server)
-	client := mcp.NewClient(&mcp.Implementation{Name: "rails-adversarial", Version: o.Version}, nil)
-	d.client, err = client.Connect(ctx, &mcp.IOTransport{Reader: d.line.out, Writer: d.line.in}, nil)
-	if err != nil {
-		return errors.Join(err, d.line.end())
+	if o.HTTP {
+		if d.web, err = serveHTTP(d.server); err != nil {
+			return err
+		}
+	}
+	if d.client, d.end, err = d.session(ctx); err != nil {
+		return errors.Join(err, d.web.end())
 	}
 	return d.look(ctx, func(*journal.Entry) error { return nil })
 }
 
 func (d *desk) close(ctx context.Context) error {
-	// The session ends with its streams, whatever Close has to say.
-	_ = d.client.Close()
-	return errors.Join(d.line.end(), d.gate.Close(ctx))
+	return errors.Join(d.end(), d.web.end(), d.gate.Close(ctx))
 }
 
 func (d *desk) tell(q quote) {

@@ -19,6 +19,9 @@ type Options struct {
 	Version string // of the product
 	// Headlines are what market_context shows to the attacked agent.
 	Headlines []string
+	// HTTP makes the calls over streamable HTTP on a loopback port, and not over stdio.
+	// Messages as bytes go over stdio in either case: their cases are about its frames.
+	HTTP bool
 }
 
 // Result is what a case came to.

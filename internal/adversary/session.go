@@ -49,6 +49,28 @@ func (v *serving) end() error {
 	}
 }
 
+// session opens a client session by the suite's transport. end closes it.
+func (d *desk) session(ctx context.Context) (session *mcp.ClientSession, end func() error, err error) {
+	client := mcp.NewClient(&mcp.Implementation{Name: "rails-adversarial", Version: "1"}, nil)
+	if d.web != nil {
+		session, err = client.Connect(ctx, d.web.transport(), nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		return session, session.Close, nil
+	}
+	v := serve(d.server)
+	session, err = client.Connect(ctx, &mcp.IOTransport{Reader: v.out, Writer: v.in}, nil)
+	if err != nil {
+		return nil, nil, errors.Join(err, v.end())
+	}
+	return session, func() error {
+		// The session ends with its streams, whatever Close has to say.
+		_ = session.Close()
+		return v.end()
+	}, nil
+}
+
 // answer is what came back to a call: a result, or a refusal in either form.
 type answer struct {
 	refused bool

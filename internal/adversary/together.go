@@ -67,12 +67,11 @@ func (d *desk) atOnce(ctx context.Context, tool string, calls [][]byte) (refused
 	defer stop()
 	clients := make([]*mcp.ClientSession, len(calls))
 	for n := range calls {
-		v := serve(d.server)
-		defer func() { err = errors.Join(err, v.end()) }()
-		client := mcp.NewClient(&mcp.Implementation{Name: "rails-adversarial", Version: "1"}, nil)
-		if clients[n], err = client.Connect(ctx, &mcp.IOTransport{Reader: v.out, Writer: v.in}, nil); err != nil {
+		var end func() error
+		if clients[n], end, err = d.session(ctx); err != nil {
 			return 0, err
 		}
+		defer func() { err = errors.Join(err, end()) }()
 	}
 	answers := make([]bool, len(calls))
 	var all sync.WaitGroup // each goroutine ends with its answer, or with ctx

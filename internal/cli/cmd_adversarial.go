@@ -32,7 +32,7 @@ const exampleCase = `  - channel: direct                    # or protocol, injec
       - order: {quantity: "5"}`
 
 func (a *app) adversarialCommand() *cobra.Command {
-	var dir string
+	var dir, transport string
 	c := &cobra.Command{
 		Use: "adversarial", Short: "Attack a server of its own, and say whether each attack fails for the right reason", Args: none,
 		Long: "Plays the attacks that come with the product, and those of --cases, each against an\n" +
@@ -42,13 +42,17 @@ func (a *app) adversarialCommand() *cobra.Command {
 			"Each case names the exact rails that must refuse. Refused by another, by one more, by a\n" +
 			"fault, or a benign twin that is refused: a violation, and exit code 4.\n\n" +
 			"A case of yours, in a list in a file of the folder:\n\n" + exampleCase,
-		RunE: func(c *cobra.Command, _ []string) error { return a.adversarial(c.Context(), dir) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.adversarial(c.Context(), dir, transport) },
 	}
 	c.Flags().StringVar(&dir, "cases", "", "folder with cases of yours (*.yaml), played after the shipped ones")
+	c.Flags().StringVar(&transport, "transport", transportStdio, "stdio, or streamable-http on a loopback port; messages as bytes go over stdio in either case")
 	return c
 }
 
-func (a *app) adversarial(ctx context.Context, dir string) error {
+func (a *app) adversarial(ctx context.Context, dir, transport string) error {
+	if transport != transportStdio && transport != transportHTTP {
+		return usage("see rails adversarial --help", "--transport is stdio or streamable-http")
+	}
 	cases, err := adversary.Shipped()
 	if err != nil {
 		return err
@@ -63,7 +67,9 @@ func (a *app) adversarial(ctx context.Context, dir string) error {
 			return badCases(err)
 		}
 	}
-	violated, err := adversary.Main(ctx, cases, adversary.Options{Version: version, Headlines: headlines()}, a.out.w, a.flags.json)
+	violated, err := adversary.Main(ctx, cases, adversary.Options{
+		Version: version, Headlines: headlines(), HTTP: transport == transportHTTP,
+	}, a.out.w, a.flags.json)
 	switch {
 	case err != nil:
 		return &failure{code: exitFailed, what: "adversarial", err: err}
