@@ -102,11 +102,12 @@ var selfTests = []struct {
 	{"never", "quotes know a broker", imports("internal/quotes", "internal/broker/paper"), imports("internal/quotes", "internal/market")},
 	{"never", "the gate knows an edge", imports("internal/gate", "internal/store/sqlite"), imports("internal/gate", "internal/risk")},
 	{"never", "what serves reaches proof", imports("internal/cli", "internal/faults"), imports("internal/cli", "internal/gate")},
+	{"never", "the gate knows its attackers", imports("internal/gate", "internal/adversary"), imports("internal/cli", "internal/adversary")},
 	{"never", "a rail names the journal", imports("internal/rail", "internal/journal"), imports("internal/rail", "internal/account")},
 	{
 		"never", "a door reaches a broker through another package",
-		append(imports("internal/door/mcpserver", "internal/report"), imports("internal/report", "internal/broker/paper")...),
-		append(imports("internal/door/mcpserver", "internal/report"), imports("internal/report", "internal/order")...),
+		append(imports("internal/door/mcpserver", "internal/letters"), imports("internal/letters", "internal/broker/paper")...),
+		append(imports("internal/door/mcpserver", "internal/letters"), imports("internal/letters", "internal/order")...),
 	},
 
 	{"core imports", "a file", imports("internal/money", "os"), imports("internal/cli", "os")},

@@ -11,7 +11,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/limits"
 )
 
-// exampleCase is played by the command's script, so that it stays true.
+// exampleCase is played by the script of the command, so that it stays true; a test holds the two together.
 const exampleCase = `  - channel: direct                    # or protocol, injection
     name: a small account that is bet on one order
     why: what would go wrong if it passed
