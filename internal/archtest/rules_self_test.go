@@ -103,6 +103,7 @@ var selfTests = []struct {
 	{"never", "the gate knows an edge", imports("internal/gate", "internal/store/sqlite"), imports("internal/gate", "internal/risk")},
 	{"never", "what serves reaches proof", imports("internal/cli", "internal/faults"), imports("internal/cli", "internal/gate")},
 	{"never", "the gate knows its attackers", imports("internal/gate", "internal/adversary"), imports("internal/cli", "internal/adversary")},
+	{"never", "the gate knows what tries it out", imports("internal/gate", "internal/sim"), imports("internal/cli", "internal/sim")},
 	{"never", "a rail names the journal", imports("internal/rail", "internal/journal"), imports("internal/rail", "internal/account")},
 	{
 		"never", "a door reaches a broker through another package",

@@ -123,6 +123,9 @@ func (a *app) printSession(r *sim.Report, dir string) error {
 	p.field("denied", plural(t.Denied, "call", "calls"), ", none of which was sent")
 	p.field("errors", plural(t.Errors, "call", "calls"), " that could not be judged")
 	p.field("broker", plural(t.Rejected, "rejection", "rejections"), ", ", plural(t.InDoubt, "order", "orders"), " in doubt")
+	if r.Faults {
+		p.field("late fills", seqText(uint64(r.LateOver)), " took position or cash beyond a limit, of orders that the broker had said were over")
+	}
 	p.line()
 	checks := columns("check, at the broker", ">limit", ">peak", ">made", ">failed")
 	for _, c := range r.Checks {

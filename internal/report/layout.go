@@ -13,21 +13,21 @@ const layout = `<!DOCTYPE html>
 @media (prefers-color-scheme:dark){:root{--ink:#e6ebf0;--dim:#9aa7b4;--line:#323c47;--paper:#12171d;--soft:#1a2129;--curve:#6db3f2;--cap:#ff8a80;--good:#7fd6a0;--heat:90,160,225}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
-main{max-width:1080px;margin:0 auto;padding:20px 16px 48px}
+main{max-width:1160px;margin:0 auto;padding:20px 16px 48px}
 h1{font-size:1.5rem;line-height:1.25;margin:0 0 6px}
 h2{font-size:1.1rem;margin:36px 0 4px}
 p{margin:0 0 10px;max-width:72ch}
 .dim,figcaption small,.note{color:var(--dim)}
 .verdict{display:inline-block;margin:8px 0 4px;padding:5px 12px;border:2px solid;border-radius:6px;font-weight:600}
 .good{color:var(--good)}.bad{color:var(--cap)}
-.stats{display:grid;grid-template-columns:repeat(auto-fill,minmax(150px,1fr));gap:10px;margin:16px 0}
+.stats{display:grid;grid-template-columns:repeat(4,1fr);gap:10px;margin:16px 0}
 .stats div{background:var(--soft);border-radius:6px;padding:9px 12px}
 .stats b{display:block;font-size:1.25rem;line-height:1.3;font-variant-numeric:tabular-nums}
 .stats small{color:var(--dim);display:block;line-height:1.35}
 figure{margin:18px 0 26px}
-figcaption{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 16px;margin-bottom:6px;font-weight:600}
+figcaption{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 16px;margin-bottom:12px;font-weight:600}
 figcaption small{font-weight:400;font-size:.87rem}
-.plot{display:grid;grid-template-columns:auto 1fr;column-gap:8px}
+.plot{display:grid;grid-template-columns:54px 1fr;column-gap:8px}
 .ticks{display:flex;flex-direction:column;justify-content:space-between;text-align:right;font-size:12px;line-height:1;color:var(--dim);font-variant-numeric:tabular-nums}
 .ticks span{height:0;display:flex;align-items:center;justify-content:flex-end}
 .draw{position:relative;height:170px;border-left:1px solid var(--line);border-bottom:1px solid var(--line)}
@@ -42,7 +42,7 @@ path,line{vector-effect:non-scaling-stroke}
 .key{color:var(--cap)}
 .scroll{overflow-x:auto;margin:10px 0 0}
 table{border-collapse:collapse;font-size:14px;font-variant-numeric:tabular-nums;width:100%}
-th,td{padding:4px 9px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
+th,td{padding:4px 8px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
 th{font-weight:600;color:var(--dim);vertical-align:bottom}
 th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:var(--paper)}
 .heat td,.heat th{padding:3px 6px}
@@ -51,7 +51,7 @@ th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:
 .heat td:last-child{font-weight:600}
 tr.out td{color:var(--cap);font-weight:600}
 footer{margin-top:40px;padding-top:12px;border-top:1px solid var(--line);color:var(--dim);font-size:13px;overflow-wrap:anywhere}
-@media (max-width:560px){main{padding:14px 12px 40px}.stats{grid-template-columns:1fr 1fr}.draw{height:140px}th,td{padding:4px 7px}table{font-size:13px}.thin{display:none}}
+@media (max-width:560px){main{padding:14px 12px 40px}.stats{grid-template-columns:1fr 1fr}.draw{height:140px}th,td{padding:4px}table{font-size:12.5px}.thin{display:none}}
 </style>
 </head>
 <body>

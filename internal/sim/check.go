@@ -108,9 +108,10 @@ type Checker struct {
 
 	Tallies    map[Check]*Tally
 	Violations []Violation
-	// LateOver counts instants at which a fill that came after its order's end took a
-	// position beyond its cap. It is the broker's doing, and booked.
-	LateOver int
+	// LateOver counts fills that the broker booked after it had said that their order
+	// ended, and that took position or cash beyond what the limits allow.
+	LateOver  int
+	lateFills map[string]money.Quantity // by symbol, as far as they are still beyond the cap
 }
 
 // sending is one new order or replace, by the instant of its decision.
@@ -133,6 +134,7 @@ func NewChecker(caps Caps, prices Prices, calendar market.Calendar, cash money.N
 	c := &Checker{
 		caps: caps, prices: prices, calendar: calendar, cash: cash, decided: map[string]Decision{}, sent: map[string]bool{},
 		known: map[string]paper.Order{}, held: map[string]money.Quantity{}, Tallies: map[Check]*Tally{},
+		lateFills: map[string]money.Quantity{},
 	}
 	for _, check := range Checks() {
 		c.Tallies[check] = &Tally{}
@@ -167,24 +169,24 @@ func (c *Checker) Look(l *Look) {
 		mine[l.Messages[i].BrokerID] = true
 	}
 	var after []paper.Execution
-	late := false
 	for _, x := range l.Executions {
-		late = late || c.late(x)
 		if mine[x.BrokerID] {
 			after = append(after, x)
 			continue
 		}
 		c.execute(x, orders[x.BrokerID])
 	}
-	opened := false
+	opened := ""
 	for i := range l.Messages {
-		opened = c.message(&l.Messages[i], orders[l.Messages[i].BrokerID]) || opened
+		if m := &l.Messages[i]; c.message(m, orders[m.BrokerID]) && m.Effect == paper.EffectTook {
+			opened = m.Symbol
+		}
 	}
 	for _, x := range after {
 		c.execute(x, orders[x.BrokerID])
 	}
 	c.remember(l)
-	c.standing(l, opened, late)
+	c.standing(l, opened)
 	c.sums(l)
 	if c.lossReached(l.At) && l.Judged {
 		c.day.lost = true
@@ -254,6 +256,9 @@ func (c *Checker) provenance(m *paper.Message) {
 // quantity of one; a sell of what is held does not, and any other is a short.
 func (c *Checker) opens(m *paper.Message, was paper.Order, replaces bool) bool {
 	if m.Side == order.Buy {
+		if free, _ := c.held[m.Symbol].Add(c.onOrder(m.Symbol, order.Buy, m.BrokerID)); m.Quantity.Cmp(free.Neg()) <= 0 {
+			return false // it buys back what a late fill sold short
+		}
 		lowers := replaces && m.Quantity.Cmp(was.Quantity) < 0 && m.LimitPrice == was.LimitPrice
 		return !lowers
 	}

@@ -32,13 +32,31 @@ func (c *Checker) execute(x paper.Execution, o *paper.Order) {
 	if c.held[x.Symbol] = after; after.IsZero() {
 		delete(c.held, x.Symbol)
 	}
-	c.made(CheckShort, !after.IsNegative(), x.At, "execution %s leaves %s of %s", x.ID, after, x.Symbol)
-	c.made(CheckCash, !cash.IsNegative(), x.At, "execution %s leaves %s in cash", x.ID, cash)
+	if c.late(x) {
+		c.excuse(x, after, cash)
+	} else if x.Side == order.Sell {
+		c.made(CheckShort, !after.IsNegative(), x.At, "execution %s leaves %s of %s", x.ID, after, x.Symbol)
+	} else {
+		c.made(CheckCash, !cash.IsNegative(), x.At, "execution %s leaves %s in cash", x.ID, cash)
+	}
 	in := market.Session(x.At, c.calendar)
 	c.made(CheckSession, in.Kind == market.Regular, x.At, "execution %s happened while the session was %s", x.ID, in.Kind)
 	was, seen := c.known[x.BrokerID]
 	within := o != nil && o.Filled.Cmp(o.Quantity) <= 0 && (!beyond(x, o) || seen && !beyond(x, &was))
 	c.made(CheckFills, within, x.At, "execution %s of %s at %s is beyond its order", x.ID, x.Quantity, x.Price)
+}
+
+// excuse notes a fill that the broker booked after it had said that its order ended: the
+// gate had given the room to others, and no gate can refuse a fill.
+func (c *Checker) excuse(x paper.Execution, after money.Quantity, cash money.Notional) {
+	worst, _ := after.Add(c.onOrder(x.Symbol, order.Buy, ""))
+	over := x.Side == order.Buy && (cash.IsNegative() || worst.Cmp(c.caps.PositionQuantity) > 0)
+	if over || after.IsNegative() {
+		c.LateOver++
+	}
+	if x.Side == order.Buy {
+		c.lateFills[x.Symbol], _ = c.lateFills[x.Symbol].Add(x.Quantity)
+	}
 }
 
 // beyond reports whether a trade is worse than its order's limit.
@@ -51,19 +69,12 @@ func beyond(x paper.Execution, o *paper.Order) bool {
 
 // standing checks what is held and on order together: positions always, exposure when
 // something opened, since prices move it without anyone's order.
-func (c *Checker) standing(l *Look, opened, late bool) {
+func (c *Checker) standing(l *Look, opened string) {
 	var gross money.Notional
 	priced := true
 	for _, symbol := range c.symbols() {
-		held := c.held[symbol]
-		worst, _ := held.Add(c.onOrder(symbol, order.Buy, ""))
-		c.Tallies[CheckPosition].Peak.units(worst)
-		over := worst.Cmp(c.caps.PositionQuantity) > 0
-		if over && late && !opened {
-			c.LateOver++
-		} else {
-			c.made(CheckPosition, !over, l.At, "%s: %s held and on order, the cap is %s", symbol, worst, c.caps.PositionQuantity)
-		}
+		worst, _ := c.held[symbol].Add(c.onOrder(symbol, order.Buy, ""))
+		c.position(l, symbol, worst, symbol == opened)
 		ask, ok := c.prices.Ask(symbol, l.At)
 		value, ok2 := ask.Times(worst, money.Up)
 		gross, _ = gross.Add(value)
@@ -74,8 +85,24 @@ func (c *Checker) standing(l *Look, opened, late bool) {
 		return
 	}
 	c.Tallies[CheckGross].Peak.money(gross)
-	if opened {
+	if opened != "" {
 		c.made(CheckGross, gross.Cmp(c.caps.GrossExposure) <= 0, l.At, "%s held and on order, the cap is %s", gross, c.caps.GrossExposure)
+	}
+}
+
+// position holds what one instrument can come to against the cap. What late fills of the
+// broker took beyond it is excused for as long as it only shrinks, and nothing may be
+// opened on it.
+func (c *Checker) position(l *Look, symbol string, worst money.Quantity, opened bool) {
+	over, _ := worst.Sub(c.caps.PositionQuantity)
+	over = money.MaxQuantity(over, money.Quantity{})
+	if c.lateFills[symbol].IsPositive() {
+		c.lateFills[symbol] = money.MinQuantity(c.lateFills[symbol], over)
+	}
+	held := over.IsZero() || !opened && over.Cmp(c.lateFills[symbol]) <= 0
+	c.made(CheckPosition, held, l.At, "%s: %s held and on order, the cap is %s", symbol, worst, c.caps.PositionQuantity)
+	if over.IsZero() {
+		c.Tallies[CheckPosition].Peak.units(worst)
 	}
 }
 

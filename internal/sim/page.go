@@ -38,12 +38,19 @@ func (r *Report) Page() ([]byte, error) {
 	}
 	if r.Faults {
 		p.Lead += " The broker was told to reject, to lose replies, to fill in parts, late and twice."
+		p.Stats = append(p.Stats, report.Stat{
+			Name: "late fills beyond a limit", Value: number(r.LateOver), Note: "of orders that the broker had said were over; booked, and nothing opened on them",
+		})
 	}
 	p.Parts = append(p.Parts, r.violationsPart()...)
 	p.Parts = append(p.Parts,
-		report.Part{Title: "Through the session", Curves: r.curves()},
+		report.Part{
+			Title: "Through the session", Curves: r.curves(),
+			Note: "Where a trade date ends with nothing held, its cap on orders was reached, and the agent could only sell.",
+		},
 		report.Part{Title: "Each limit, at the broker", Note: "Made is how often it was checked; peak is the most that was recorded.", Table: r.checksTable()},
-		report.Part{Title: "By trade date", Note: "Orders, denials and errors are three things: no call counts as two of them.", Table: r.datesTable()},
+		report.Part{Title: "By trade date", Note: "Orders, denials and errors are three things: no call counts as two of them. " +
+			"Orders that reduce a position count towards the day's cap and are never refused by it, so a date may end a little above it.", Table: r.datesTable()},
 		report.Part{
 			Title: "Orders and denials, by hour in New York",
 			Note:  "A call that several rails deny counts for each of them. After 16:00 nothing is sent.", Heat: r.heat(),
@@ -89,7 +96,7 @@ func (r *Report) curves() []report.Curve {
 		r.curve("Loss since the open of the trade date, USD", loss, figure(r.Caps.Loss), "largest "+grouped(top(loss))),
 		{
 			Name: "Equity, USD", Values: equity, Cap: math.NaN(), Low: low, High: high, Breaks: r.breaks(),
-			Peak: fmt.Sprintf("from %s to %s", grouped(first(equity)), grouped(last(equity))),
+			Peak: fmt.Sprintf("from %s to %s", grouped(figure(r.Dates[0].Opening)), grouped(last(equity))),
 			Tops: [3]string{grouped(high), grouped((low + high) / 2), grouped(low)},
 		},
 	}
@@ -136,7 +143,7 @@ func (r *Report) datesTable() *report.Table {
 	for _, d := range r.Dates {
 		t.Rows = append(t.Rows, []string{
 			d.Date, number(d.Orders), number(d.Replaces), number(d.Cancels), number(d.Fills), number(d.Denied), number(d.Errors),
-			number(d.Rejected), number(d.InDoubt), spaced(d.Gross.String()), spaced(d.Loss.String()), spaced(d.Closing.String()),
+			number(d.Rejected), number(d.InDoubt), toCents(d.Gross.String()), toCents(d.Loss.String()), toCents(d.Closing.String()),
 		})
 	}
 	return t
@@ -144,9 +151,7 @@ func (r *Report) datesTable() *report.Table {
 
 func (r *Report) heat() *report.Heat {
 	h := &report.Heat{Corner: "hour"}
-	for _, l := range r.HourLabels {
-		h.Cols = append(h.Cols, l)
-	}
+	h.Cols = append(h.Cols, r.HourLabels...)
 	orders := report.HeatRow{Name: "orders sent", Cells: r.Orders}
 	for _, n := range r.Orders {
 		orders.Sum += n

@@ -37,7 +37,7 @@ type Report struct {
 	Checks     []Checked   `json:"checks"`
 	Violated   int         `json:"violations_total"`
 	Violations []Violation `json:"violations"` // the first ones
-	LateOver   int         `json:"late_fills_beyond_position_cap"`
+	LateOver   int         `json:"late_fills_beyond_limits"`
 	Audit      Audit       `json:"audit"`
 	Dates      []*Date     `json:"dates"`
 	HourLabels []string    `json:"hours"` // New York

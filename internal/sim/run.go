@@ -55,13 +55,13 @@ func (e *DaysError) Error() string {
 func datesFrom(c market.Calendar, n int) ([]market.TradeDate, error) {
 	date, _ := market.NewTradeDate(2026, time.March, 18)
 	dates := []market.TradeDate{}
-	for ok := c.IsTradingDay(date); ok && len(dates) < min(n, DaysMax); date, ok = c.NextTradeDate(date) {
+	for ok := c.IsTradingDay(date); ok && len(dates) < DaysMax; date, ok = c.NextTradeDate(date) {
 		dates = append(dates, date)
 	}
 	if n < 1 || len(dates) < n {
 		return nil, &DaysError{Days: n, Most: len(dates)}
 	}
-	return dates, nil
+	return dates[:n], nil
 }
 
 // Run plays a session and reports. An error tells that it could not be played; what did

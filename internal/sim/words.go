@@ -37,6 +37,14 @@ func spaced(text string) string {
 	return sign + b.String()
 }
 
+// toCents is an amount with two decimals.
+func toCents(text string) string {
+	if !strings.Contains(text, ".") {
+		text += ".00"
+	}
+	return spaced(text)
+}
+
 func grouped(v float64) string { return spaced(strconv.FormatFloat(math.Round(v), 'f', 0, 64)) }
 
 // round keeps two digits.
@@ -53,13 +61,6 @@ func top(values []float64) (most float64) {
 		most = math.Max(most, v)
 	}
 	return most
-}
-
-func first(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	return values[0]
 }
 
 func last(values []float64) float64 {

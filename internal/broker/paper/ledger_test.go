@@ -372,3 +372,44 @@ func TestClockThatGoesBackFillsNothingTwice(t *testing.T) {
 		}
 	})
 }
+
+// Whoever reads on from what it knows sees in the end what one sees who reads it all,
+// from a file as from memory.
+func TestAfterReadsOnFromWhatIsKnown(t *testing.T) {
+	dir, n := t.TempDir(), 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		file, err := OpenFile(t.Context(), filepath.Join(dir, fmt.Sprint(n)), start())
+		if err != nil {
+			rt.Fatal(err)
+		}
+		onFile, inMemory := newDesk(t, file, Options{}), newDesk(t, InMemory(start()), Options{})
+		walk(rt, inMemory)
+		onFile.tape = inMemory.tape
+		onFile.options.Quotes = inMemory.tape
+		var message, execution int64
+		var messages []Message
+		var executions []Execution
+		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			do := drawStep(rt)
+			do(onFile)
+			do(inMemory)
+			a, err1 := onFile.ledger.After(t.Context(), message, execution)
+			b, err2 := inMemory.ledger.After(t.Context(), message, execution)
+			if err1 != nil || err2 != nil || fmt.Sprintf("%+v", a) != fmt.Sprintf("%+v", b) {
+				rt.Fatalf("file   %+v %v\nmemory %+v %v", a, err1, b, err2)
+			}
+			for _, m := range a.Messages {
+				messages, message = append(messages, m), m.N
+			}
+			for _, x := range a.Executions {
+				executions, execution = append(executions, x), x.N
+			}
+		}
+		all, err1 := onFile.ledger.Messages(t.Context())
+		done, err2 := onFile.ledger.Executions(t.Context())
+		if err1 != nil || err2 != nil || fmt.Sprintf("%+v %+v", all, done) != fmt.Sprintf("%+v %+v", messages, executions) {
+			rt.Fatalf("%v %v", err1, err2)
+		}
+	})
+}
