@@ -280,7 +280,7 @@ func (c *Checker) form(m *paper.Message, o *paper.Order) {
 	c.made(CheckSymbol, listed && stepped, m.At, "message %d: %s of %s at %s", m.N, m.Quantity, m.Symbol, m.LimitPrice)
 	bid, ok1 := c.prices.Bid(m.Symbol, m.DecidedAt)
 	ask, ok2 := c.prices.Ask(m.Symbol, m.DecidedAt)
-	beyond, ok3 := false, false
+	var beyond, ok3 bool
 	if m.Side == order.Buy {
 		beyond, ok3 = m.LimitPrice.ExceedsBandAbove(ask, c.caps.BuyCollar)
 	} else {

@@ -17,7 +17,8 @@ func (c *Checker) late(x paper.Execution) bool {
 
 // execute books a trade, and checks it against its order.
 func (c *Checker) execute(x paper.Execution, o *paper.Order) {
-	by, cash := x.Quantity, money.Notional{}
+	by := x.Quantity
+	var cash money.Notional
 	value, ok := x.Price.Times(x.Quantity, money.Up)
 	if x.Side == order.Sell {
 		by = by.Neg()
@@ -32,11 +33,12 @@ func (c *Checker) execute(x paper.Execution, o *paper.Order) {
 	if c.held[x.Symbol] = after; after.IsZero() {
 		delete(c.held, x.Symbol)
 	}
-	if c.late(x) {
+	switch {
+	case c.late(x):
 		c.excuse(x, after, cash)
-	} else if x.Side == order.Sell {
+	case x.Side == order.Sell:
 		c.made(CheckShort, !after.IsNegative(), x.At, "execution %s leaves %s of %s", x.ID, after, x.Symbol)
-	} else {
+	default:
 		c.made(CheckCash, !cash.IsNegative(), x.At, "execution %s leaves %s in cash", x.ID, cash)
 	}
 	in := market.Session(x.At, c.calendar)

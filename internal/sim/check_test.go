@@ -56,7 +56,6 @@ type step struct {
 	price    string
 	filled   bool
 	action   order.Action
-	target   string
 	id       string
 	silent   bool // no decision was durable
 }

@@ -138,11 +138,11 @@ func (r *Report) checksTable() *report.Table {
 
 func (r *Report) datesTable() *report.Table {
 	t := &report.Table{Head: []string{
-		"trade date", "orders", "replaces", "cancels", "fills", "denied", "errors", "rejected", "in doubt", "peak exposure", "largest loss", "equity at close",
+		"trade date", "orders", "fills", "denied", "errors", "replaces", "cancels", "rejected", "in doubt", "peak exposure", "largest loss", "equity at close",
 	}}
 	for _, d := range r.Dates {
 		t.Rows = append(t.Rows, []string{
-			d.Date, number(d.Orders), number(d.Replaces), number(d.Cancels), number(d.Fills), number(d.Denied), number(d.Errors),
+			d.Date, number(d.Orders), number(d.Fills), number(d.Denied), number(d.Errors), number(d.Replaces), number(d.Cancels),
 			number(d.Rejected), number(d.InDoubt), toCents(d.Gross.String()), toCents(d.Loss.String()), toCents(d.Closing.String()),
 		})
 	}

@@ -1,0 +1,63 @@
+package report
+
+import (
+	"bytes"
+	"math"
+	"testing"
+)
+
+func page(t *testing.T, p Page) []byte {
+	t.Helper()
+	text, err := p.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestTextsAreTexts: what an agent or a broker wrote runs nowhere.
+func TestTextsAreTexts(t *testing.T) {
+	evil := `"><script>x()</script>`
+	text := page(t, Page{
+		Title: evil, Lead: evil, Verdict: evil, Foot: evil, Stats: []Stat{{evil, evil, evil}},
+		Parts: []Part{{
+			Title: evil, Note: evil, Table: &Table{Head: []string{evil}, Rows: [][]string{{evil}}},
+			Heat:   &Heat{Corner: evil, Cols: []string{evil}, Rows: []HeatRow{{Name: evil, Cells: []int{1}}}},
+			Curves: []Curve{{Name: evil, Peak: evil, CapAt: evil, Values: []float64{1}, Breaks: []Break{{0, evil}}}},
+		}},
+	})
+	if bytes.Contains(text, []byte("<script")) || bytes.Contains(text, []byte(`"">`)) {
+		t.Error("a text became markup")
+	}
+}
+
+func TestCurveStaysInItsPicture(t *testing.T) {
+	c := Curve{Values: []float64{-5, 0, 50, 100, 500}, High: 100, Cap: 50}
+	if got, want := line(c), "M0.0 200.0L250.0 200.0L500.0 100.0L750.0 0.0L1000.0 0.0"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := capY(c); got != "100.0" {
+		t.Errorf("the cap is drawn at %q", got)
+	}
+	for _, none := range []float64{math.NaN(), 101, -1} {
+		c.Cap = none
+		if got := capY(c); got != "" {
+			t.Errorf("a cap of %v is drawn at %s", none, got)
+		}
+	}
+}
+
+// TestAnEmptyPageIsAPage: no values, no rows, a curve without height.
+func TestAnEmptyPageIsAPage(t *testing.T) {
+	text := page(t, Page{Parts: []Part{{Curves: []Curve{{}, {Values: []float64{3}}}, Table: &Table{}, Heat: &Heat{}}}})
+	if bytes.Contains(text, []byte("NaN")) || bytes.Contains(text, []byte("ZgotmplZ")) || !bytes.Contains(text, []byte("</html>")) {
+		t.Errorf("%s", text)
+	}
+}
+
+func TestWhatStandsOutIsMarked(t *testing.T) {
+	text := page(t, Page{Verdict: "no", Parts: []Part{{Table: &Table{Rows: [][]string{{"a"}, {"b"}}, Bad: []int{1}}}}})
+	if n := bytes.Count(text, []byte(`<tr class="out">`)); n != 1 || !bytes.Contains(text, []byte("✗ no")) {
+		t.Errorf("%d rows stand out", n)
+	}
+}
