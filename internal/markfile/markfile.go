@@ -43,8 +43,12 @@ func InvalidLimits(dir, account string) File {
 	return File{path: filepath.Join(dir, nameInvalidLimits+"-"+account)}
 }
 
-// Request writes the file, durably.
+// Request writes the file, durably. What stands there and is no plain file asks already:
+// it is left as it is, since a link would be written through and a pipe waits for a reader.
 func (f File) Request(reason string) error {
+	if info, err := os.Lstat(f.path); err == nil && !info.Mode().IsRegular() {
+		return nil
+	}
 	out, err := os.OpenFile(f.path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -66,6 +70,10 @@ func (f File) Requested() (reason string, requested bool) {
 }
 
 func read(path string) (reason string, requested bool) {
+	// A link that leads nowhere is not absence, and opening a pipe might never return.
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return "something that is no plain file", true
+	}
 	in, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false

@@ -48,6 +48,31 @@ func TestFailClosedOddFilesAreRequests(t *testing.T) {
 	}
 }
 
+// A link that leads nowhere stands all the same, and is not written through.
+func TestFailClosedLinkIsARequest(t *testing.T) {
+	dir := t.TempDir()
+	elsewhere := filepath.Join(dir, "elsewhere")
+	f := markfile.For(dir, "paper")
+	if err := os.Symlink(elsewhere, filepath.Join(dir, markfile.Name+"-paper")); err != nil {
+		t.Skip("no links here:", err)
+	}
+	if _, on := f.Requested(); !on {
+		t.Error("a link that leads nowhere is no request")
+	}
+	if err := f.Request("stop"); err != nil {
+		t.Errorf("asking where a link stands: %v", err)
+	}
+	if _, err := os.Lstat(elsewhere); err == nil {
+		t.Error("the file was written through the link")
+	}
+	if err := f.Done(); err != nil {
+		t.Fatal(err)
+	}
+	if _, on := f.Requested(); on {
+		t.Error("the link still stands")
+	}
+}
+
 func make1MiB() []byte { return make([]byte, 1<<20) }
 
 func TestTheFileForAllBindsEachAndStays(t *testing.T) {
