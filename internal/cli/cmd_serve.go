@@ -169,6 +169,9 @@ func (d *deck) refuseHalted(ctx context.Context) error {
 		if v.Control.Mode < v.State.Mode {
 			reason = v.Control.Reason
 		}
+		if v.StopReason != "" {
+			reason = v.StopReason
+		}
 	}); err != nil {
 		return err
 	}

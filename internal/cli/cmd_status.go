@@ -135,6 +135,9 @@ func (v *statusView) fill(d *deck, now *gate.View, worth *risk.Worth) {
 	if now.Control.Mode < s.Mode {
 		v.Mode.By, v.Mode.Reason, v.Mode.Since = now.Control.By, now.Control.Reason, now.Control.ModeAt
 	}
+	if now.StopReason != "" {
+		v.Mode.By, v.Mode.Reason, v.Mode.Since = "halt file", now.StopReason, time.Time{}
+	}
 	session := market.Session(now.Now, now.Calendar)
 	v.Clock = clockView{Kind: d.clockName(), Now: now.Now, Session: session.Kind.String()}
 	left := now.Calendar.DaysToExpiry(now.Now)

@@ -301,6 +301,11 @@ func TestAHaltFileStopsWhatTheJournalDoesNotKnowYet(t *testing.T) {
 	if out := d.gate.Forward(t.Context(), j.Permit); out.Result != journal.ResultNotSent {
 		t.Fatalf("outcome %+v", out)
 	}
+	d.view(func(v gate.View) {
+		if v.Mode != account.Halted || v.StopReason != "the journal was locked" {
+			t.Errorf("looked at: mode %v, %q, want the halt of the file", v.Mode, v.StopReason)
+		}
+	})
 	next := d.decide("place_order", limitOrder("AAPL", "buy", "10", "200.00"))
 	if got := next.Decision.Refusing(); !slices.Contains(got, "kill_switch") {
 		t.Fatalf("refused by %v, want kill_switch", got)
@@ -312,8 +317,8 @@ func TestAHaltFileStopsWhatTheJournalDoesNotKnowYet(t *testing.T) {
 		t.Error("the file still stands although the mode is journaled")
 	}
 	d.view(func(v gate.View) {
-		if v.Mode != account.Halted {
-			t.Error("the account is not halted")
+		if v.Mode != account.Halted || v.StopReason != "" {
+			t.Errorf("mode %v, %q, want the entry's halt", v.Mode, v.StopReason)
 		}
 	})
 	d.verify()

@@ -115,10 +115,16 @@ func (g *Gate) View(ctx context.Context, look func(View)) error {
 	if err := g.catchUp(ctx); err != nil {
 		return err
 	}
-	look(View{
+	v := View{
 		State: g.state, Control: g.ctl, Limits: g.doc, Now: g.now().at,
 		Mode: account.Effective(g.state.Mode, g.ctl.Mode), LimitsInvalid: g.badLimits(), Calendar: g.cfg.Calendar,
-	})
+	}
+	if g.cfg.Stop != nil {
+		if reason, requested := g.cfg.Stop.Requested(); requested {
+			v.Mode, v.StopReason = account.Halted, journal.BoundText(reason, ReasonBytesMax)
+		}
+	}
+	look(v)
 	return nil
 }
 
@@ -128,6 +134,7 @@ type View struct {
 	Control       *account.Control
 	Limits        *limits.Document
 	Mode          account.Mode // effective
+	StopReason    string       // of a halt that no entry tells yet; empty: there is none
 	LimitsInvalid bool
 	Now           time.Time
 	Calendar      market.Calendar

@@ -10,6 +10,7 @@
 package markfile
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -83,6 +84,7 @@ func read(path string) (reason string, requested bool) {
 	}
 	defer in.Close()
 	text, err := io.ReadAll(io.LimitReader(in, ReasonBytesMax))
+	text = bytes.TrimSpace(text) // a reason that was written by hand ends with a line feed
 	if err != nil || len(text) == 0 {
 		return "a file without a reason", true
 	}
