@@ -14,10 +14,11 @@ import (
 	"github.com/broker-rails/broker-rails/internal/risk"
 )
 
-// Item is one entry as a journal holds it. Stored is the hash that the store keeps
-// beside the bytes; zero when there is none.
+// Item is one entry as a journal holds it. Seq and Stored are the place and the hash that
+// the store keeps beside the bytes; both zero where it keeps none.
 type Item struct {
 	Account string
+	Seq     uint64
 	Bytes   []byte
 	Stored  journal.Hash
 }
@@ -93,6 +94,9 @@ type Options struct {
 	// Heads are entries that someone else vouches for: a chain that ends before one of
 	// them, or has another entry in its place, is not intact.
 	Heads []Head
+	// Ends tells the newest entry of each chain as the store keeps it; nil where it keeps
+	// none. It is asked before and after the entries are read, since others may append.
+	Ends func(ctx context.Context) ([]Head, error)
 }
 
 // Head is an entry as it was known once, by a printed line or another's copy.
@@ -109,7 +113,12 @@ const ProgressEvery = 5_000
 // read; what is wrong with the entries stands in the report.
 func Verify(ctx context.Context, source Source, o Options) (*Report, error) {
 	v := verifier{options: o, chains: map[string]*chain{}, control: account.NewControl()}
-	err := source(ctx, func(i Item) error {
+	before, err := v.ends(ctx)
+	if err != nil {
+		return &v.report, err
+	}
+	v.options.Heads = slices.Concat(o.Heads, before)
+	err = source(ctx, func(i Item) error {
 		v.report.Entries++
 		if o.Progress != nil && v.report.Entries%ProgressEvery == 0 {
 			o.Progress(v.report.Entries)
@@ -119,6 +128,7 @@ func Verify(ctx context.Context, source Source, o Options) (*Report, error) {
 	})
 	if err == nil {
 		v.missed()
+		err = v.unended(ctx)
 	}
 	for _, c := range v.chains {
 		c.report.Head, c.report.State = c.head, c.state
@@ -184,6 +194,42 @@ func (v *verifier) missed() {
 	}
 }
 
+func (v *verifier) ends(ctx context.Context) ([]Head, error) {
+	if v.options.Ends == nil {
+		return nil, nil
+	}
+	return v.options.Ends(ctx)
+}
+
+// unended fails the chains that go on past the end that the store keeps of them: what a
+// process appends next would stand on another entry.
+func (v *verifier) unended(ctx context.Context) error {
+	after, err := v.ends(ctx)
+	if err != nil || v.options.Ends == nil {
+		return err
+	}
+	kept := map[string]Head{}
+	for _, h := range after {
+		kept[h.Account] = h
+	}
+	for name, c := range v.chains {
+		h := kept[name]
+		if c.report.Failure != nil || h.Seq > c.report.Entries || h.Seq == c.report.Entries && h.Hash == c.head {
+			continue
+		}
+		got := "none"
+		if h.Seq > 0 {
+			got = fmt.Sprintf("%d %s", h.Seq, h.Hash)
+		}
+		c.state = nil
+		c.report.Failure = &Failure{
+			Account: name, Seq: c.report.Entries, Question: Integrity,
+			Want: fmt.Sprintf("the store's head at %d %s", c.report.Entries, c.head), Got: got,
+		}
+	}
+	return nil
+}
+
 func (v *verifier) take(i Item) {
 	c := v.chain(i.Account)
 	c.report.Entries++
@@ -206,7 +252,7 @@ func (v *verifier) take(i Item) {
 func (v *verifier) link(c *chain, i Item) (journal.Entry, *Failure) {
 	var e journal.Entry
 	var err error
-	if i.Stored.IsZero() {
+	if i.Seq == 0 && i.Stored.IsZero() {
 		e, err = v.next(i.Account, i.Bytes)
 	} else {
 		e, err = v.links.NextStored(i.Account, i.Bytes, i.Stored)
@@ -215,6 +261,12 @@ func (v *verifier) link(c *chain, i Item) (journal.Entry, *Failure) {
 		return e, &Failure{
 			Account: i.Account, Seq: c.report.Entries, Question: Integrity,
 			Want: "an intact entry that follows the one before", Got: err.Error(),
+		}
+	}
+	if i.Seq != 0 && i.Seq != e.Seq {
+		return e, &Failure{
+			Account: i.Account, Seq: e.Seq, Question: Integrity,
+			Want: "an entry at its own place", Got: fmt.Sprintf("it stands at %d", i.Seq),
 		}
 	}
 	c.head = journal.HashOf(i.Bytes)

@@ -133,10 +133,13 @@ func (a *app) auditVerify(ctx context.Context, known *knownHeads) error {
 	}
 	pass := tree.Against(held...)
 	bar := a.progress()
-	report, err := audit.Verify(ctx, d.entries(pass), audit.Options{Calendar: d.calendar, Progress: bar.count, Heads: heads})
+	report, err := audit.Verify(ctx, d.entries(pass), audit.Options{Calendar: d.calendar, Progress: bar.count, Heads: heads, Ends: d.ends})
 	bar.end()
 	if err = errors.Join(err, d.Close(ctx)); err != nil {
 		return err
+	}
+	if len(report.Accounts) == 0 {
+		return nothingToVerify(d.dir)
 	}
 	v := auditView{Schema: "rails.audit-verify/v1", Data: d.dir, Verified: len(report.Failed()) == 0, Entries: report.Entries}
 	v.Tree = viewTree(pass, held, failure)
@@ -168,22 +171,44 @@ func (d *deck) entries(pass *tree.Pass) audit.Source {
 	return func(ctx context.Context, each func(audit.Item) error) error {
 		return d.store.All(ctx, 0, func(s gate.Stored) error {
 			pass.Take(s.Index, s.Bytes)
-			return each(audit.Item{Account: s.Account, Bytes: s.Bytes, Stored: s.Hash})
+			return each(audit.Item{Account: s.Account, Seq: s.Seq, Bytes: s.Bytes, Stored: s.Hash})
 		})
 	}
 }
 
+func nothingToVerify(dir string) error {
+	return &failure{
+		code: exitAudit, what: "the journal in " + dir + " holds no entry: there is nothing to verify",
+		hint: "put a backup in its place, or begin anew with: rails init --adopt --reason R",
+	}
+}
+
+// ends are the newest entries as the store keeps them beside the chains.
+func (d *deck) ends(ctx context.Context) (heads []audit.Head, err error) {
+	err = d.store.EachHead(ctx, func(name string, h gate.Head) {
+		heads = append(heads, audit.Head{Account: name, Seq: h.Seq, Hash: h.Hash})
+	})
+	return heads, err
+}
+
 func viewAudit(r *audit.AccountReport) auditAccount {
 	v := auditAccount{
-		Account: r.Account, Entries: r.Entries, Head: r.Head, Decisions: r.Decisions, Allowed: r.Allowed, Denied: r.Denied,
+		Account: plainName(r.Account), Entries: r.Entries, Head: r.Head, Decisions: r.Decisions, Allowed: r.Allowed, Denied: r.Denied,
 		Errors: r.Errors, Rederived: r.Rederived, NotRederived: r.NotRederived, Refusals: r.Refusals, Orders: r.Orders,
 		Rejected: r.Rejected, Fills: r.Fills, DeniedBy: r.DeniedBy, Broker: brokerNotCompared,
 	}
 	if f := r.Failure; f != nil {
-		v.Failure = &auditFailure{Question: string(f.Question), Entry: f.Account + "/" + seqText(f.Seq), Want: f.Want, Got: f.Got}
+		v.Failure = &auditFailure{Question: string(f.Question), Entry: plainName(f.Account) + "/" + seqText(f.Seq), Want: journal.BoundText(f.Want, saidBytesMax), Got: journal.BoundText(f.Got, saidBytesMax)}
 	}
 	return v
 }
+
+// saidBytesMax bounds what is shown of an entry that fails.
+const saidBytesMax = 512
+
+// plainName is an account's name for a screen: in a file that someone edited it may be
+// any text, and the text may steer a terminal.
+func plainName(name string) string { return journal.BoundText(name, 64) }
 
 // againstBroker holds the folded account against the paper ledger, where one stands
 // beside the journal. The ledger is read as it is: an audit changes nothing.

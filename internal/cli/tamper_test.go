@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"database/sql"
+	"errors"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -62,5 +63,37 @@ func TestAuditFindsAForgedVerdict(t *testing.T) {
 	}
 	if out := rails(t, environ, 6, "audit-verify"); !strings.Contains(out, "NOT VERIFIED") {
 		t.Errorf("people are told: %s", out)
+	}
+}
+
+// TestAuditHoldsTheHeadsAgainstTheChains edits what the file keeps beside the entries.
+func TestAuditHoldsTheHeadsAgainstTheChains(t *testing.T) {
+	for name, c := range map[string]struct{ edit, want string }{
+		"the newest entry is gone": {`DROP TRIGGER entry_stays; DELETE FROM entry WHERE idx = (SELECT max(idx) FROM entry)`, "its end after"},
+		"the head is gone":         {`DROP TRIGGER head_stays; DELETE FROM head`, "the store's head at"},
+		"the head is set back":     {`UPDATE head SET seq = 2, hash = (SELECT hash FROM entry WHERE seq = 2)`, "the store's head at"},
+		"a head without entries":   {`INSERT INTO head VALUES (char(27) || '[31mred', 4, zeroblob(32))`, `\u{001B}[31mred/1`},
+		"a place":                  {`DROP TRIGGER entry_is_final; UPDATE entry SET seq = 900 WHERE idx = (SELECT max(idx) FROM entry)`, "it stands at 900"},
+		"a hash of zeros":          {`DROP TRIGGER entry_is_final; UPDATE entry SET hash = zeroblob(32) WHERE idx = 3`, "paper/3"},
+		"everything is gone": {
+			`DROP TRIGGER entry_stays; DROP TRIGGER head_stays; DELETE FROM entry; DELETE FROM head`, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			environ := newAccount(t)
+			callOnce(t, environ, "1")
+			db, err := sql.Open("sqlite", filepath.Join(dataFolder(environ), "journal.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = db.Exec(c.edit)
+			if err = errors.Join(err, db.Close()); err != nil {
+				t.Fatal(err)
+			}
+			out := rails(t, environ, 6, "audit-verify")
+			if !strings.Contains(out, c.want) || strings.Contains(out, "\x1b[31mred") {
+				t.Errorf("the audit says %q, want %q in it", out, c.want)
+			}
+		})
 	}
 }

@@ -137,6 +137,33 @@ func (s *Store) Accounts(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
+// EachHead calls each with the newest entry of every chain, sorted by the bytes of the
+// account. As with Read, what is stored is not checked against the entries.
+func (s *Store) EachHead(ctx context.Context, each func(account string, head gate.Head)) error {
+	const op = "read all heads"
+	rows, err := s.reads.QueryContext(ctx, readAllHeads)
+	if err != nil {
+		return s.unreadable(ctx, op, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var seq, hash any
+		if err := rows.Scan(&name, &seq, &hash); err != nil {
+			return s.unreadable(ctx, op, err)
+		}
+		head, err := headOf(seq, hash)
+		if err != nil {
+			return s.unreadable(ctx, op, err)
+		}
+		each(name, head)
+	}
+	if err := rows.Err(); err != nil {
+		return s.unreadable(ctx, op, err)
+	}
+	return nil
+}
+
 // Snapshots implements gate.Store.
 func (s *Store) Snapshots() gate.Snapshots { return s }
 

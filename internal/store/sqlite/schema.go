@@ -59,6 +59,7 @@ const (
 	readHeads    = `SELECT account, seq, hash FROM head WHERE account IN (?, ?)`
 	readAccount  = `SELECT idx, account, seq, hash, bytes FROM entry WHERE account = ? AND seq > ? ORDER BY seq LIMIT ?`
 	readAll      = `SELECT idx, account, seq, hash, bytes FROM entry WHERE idx > ? ORDER BY idx LIMIT ?`
+	readAllHeads = `SELECT account, seq, hash FROM head ORDER BY account`
 	readAccounts = `SELECT account FROM head ORDER BY account`
 	readSnapshot = `SELECT s.seq, s.hash, s.state, s.digest FROM snapshot s
 		JOIN entry e ON e.account = s.account AND e.seq = s.seq AND e.hash = s.hash
