@@ -32,6 +32,9 @@ const (
 	headMissing    = "missing"
 )
 
+// keptJournal begins the name of a journal that was set aside.
+const keptJournal = "journal-"
+
 // setAside renames the journal, with its write-ahead log, and says what it was. It is
 // kept for ever: nothing here removes a journal.
 func setAside(ctx context.Context, dir, name string) (oldJournal, error) {
@@ -47,7 +50,7 @@ func setAside(ctx context.Context, dir, name string) (oldJournal, error) {
 	if err := old.read(ctx, dir, name); err != nil {
 		return old, err
 	}
-	old.keptAs = filepath.Join(dir, "journal-"+stamp+".db")
+	old.keptAs = filepath.Join(dir, keptJournal+stamp+".db")
 	if _, err := os.Lstat(old.keptAs); err == nil {
 		return old, failed("try again in a second", "%s is there already", old.keptAs)
 	}

@@ -104,18 +104,22 @@ func (a *app) init(ctx context.Context, f *initFlags) error {
 	if _, c := accountFits(v.Account); c != nil {
 		return c
 	}
+	if !f.adopt {
+		if err := refuseExisting(ctx, v.Data, v.Account); err != nil {
+			return err
+		}
+	}
+	text, err := a.firstLimits(&v)
+	if err != nil {
+		return err
+	}
+	// The old journal is moved last of all: what fails before leaves it in force.
 	var old oldJournal
 	if f.adopt {
 		if old, err = setAside(ctx, v.Data, v.Account); err != nil {
 			return err
 		}
 		v.OldJournal, v.OldHead = old.keptAs, old.head
-	} else if err := refuseExisting(ctx, v.Data, v.Account); err != nil {
-		return err
-	}
-	text, err := a.firstLimits(&v)
-	if err != nil {
-		return err
 	}
 	d, err := begin(ctx, &v, f, cash)
 	if err != nil {
@@ -187,14 +191,38 @@ func refuseExisting(ctx context.Context, dir, account string) error {
 		return err
 	}
 	own, _, err := store.Heads(ctx, account)
+	var names []string
+	if err == nil {
+		names, err = store.Accounts(ctx)
+	}
 	if err = errors.Join(err, store.Close()); err != nil {
 		return err
+	}
+	for _, name := range names {
+		// A file system may take both names for one: of the ledger, and of a halt file.
+		if name != account && strings.EqualFold(name, account) {
+			return usage("choose another name", "account %s differs from account %s in nothing but upper and lower case", account, name)
+		}
 	}
 	if own.Seq > 0 {
 		return failed("it is ready: rails serve. To begin anew from what the broker shows: rails init --adopt --reason R",
 			"account %s exists already in %s, with %s", account, dir, plural(int(own.Seq), "entry", "entries"))
 	}
 	return nil
+}
+
+// refuseUnfinished ends init where adopting moved the journal away and then failed: what
+// the old one says of a halt must not get lost on the way.
+func refuseUnfinished(dir, account string) error {
+	if present(filepath.Join(dir, sqlite.FileName)) {
+		return nil
+	}
+	kept, err := fs.Glob(os.DirFS(dir), keptJournal+"*.db")
+	if err != nil || len(kept) == 0 || !present(filepath.Join(ledgerFolder(dir, account), paper.FileName)) {
+		return err
+	}
+	return failed("take over what the broker shows with: rails init --adopt --reason R",
+		"a journal was set aside in %s, and none took its place: %s", dir, kept[len(kept)-1])
 }
 
 // firstLimits writes the shipped document where there is none, and reads the one that
@@ -242,6 +270,7 @@ func begin(ctx context.Context, v *initView, f *initFlags, cash money.Notional) 
 	if f.clock == clockReal {
 		start.Market = now
 	}
+	unfinished := refuseUnfinished(v.Data, v.Account) // asked before a ledger is made
 	if d.ledger, err = paper.OpenFile(ctx, ledgerFolder(v.Data, v.Account), start); err != nil {
 		if path := (*fs.PathError)(nil); errors.As(err, &path) {
 			return nil, &failure{code: exitFailed, what: "no account was made", err: path, hint: "name a folder that you can write to with --data"}
@@ -250,7 +279,9 @@ func begin(ctx context.Context, v *initView, f *initFlags, cash money.Notional) 
 	}
 	if err = d.setClock(d.ledger.Start()); err == nil {
 		if err = d.openBroker(); err == nil && !f.adopt {
-			err = d.refuseHistory(ctx)
+			if err = d.refuseHistory(ctx); err == nil {
+				err = unfinished
+			}
 		}
 	}
 	if err == nil {

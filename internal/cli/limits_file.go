@@ -41,6 +41,9 @@ func readOwned(what, path string) ([]byte, error) {
 	if mend := writableByOthers(filepath.Dir(real), folder); mend != "" {
 		return nil, exposed("the folder of the "+what, filepath.Dir(real), mend)
 	}
+	if err := refuseLooseLinks(what, path); err != nil {
+		return nil, err
+	}
 	if mend := writableByOthers(real, info); mend != "" {
 		return nil, exposed("the "+what, real, mend)
 	}
@@ -49,6 +52,43 @@ func readOwned(what, path string) ([]byte, error) {
 		return nil, unreadable(what, path, err)
 	}
 	return text, nil
+}
+
+// linksMax bounds a chain of links, as systems do.
+const linksMax = 40
+
+// refuseLooseLinks refuses a link in a folder that others may write: whoever can write it
+// leads the name to another file of this user.
+func refuseLooseLinks(what, path string) error {
+	for range linksMax {
+		info, err := os.Lstat(path)
+		if err != nil {
+			return unreadable(what, path, err)
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			return nil
+		}
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path)) // .. in a link starts there
+		if err != nil {
+			return unreadable(what, path, err)
+		}
+		folder, err := os.Stat(dir)
+		if err != nil {
+			return unreadable(what, path, err)
+		}
+		if mend := writableByOthers(dir, folder); mend != "" {
+			return exposed("the folder of a link to the "+what, dir, mend)
+		}
+		next, err := os.Readlink(path)
+		if err != nil {
+			return unreadable(what, path, err)
+		}
+		if !filepath.IsAbs(next) {
+			next = filepath.Join(dir, next)
+		}
+		path = next
+	}
+	return unreadable(what, path, errors.New("too many links"))
 }
 
 func unreadable(what, path string, err error) error {
