@@ -156,8 +156,8 @@ func sourceOf(items []audit.Item) audit.Source {
 	}
 }
 
-// account finds a chain's report.
-func account(t testing.TB, r *audit.Report, name string) *audit.AccountReport {
+// reportOf finds a chain's report.
+func reportOf(t testing.TB, r *audit.Report, name string) *audit.AccountReport {
 	t.Helper()
 	for _, a := range r.Accounts {
 		if a.Account == name {
@@ -171,7 +171,7 @@ func account(t testing.TB, r *audit.Report, name string) *audit.AccountReport {
 // wantFailure fails unless the account's first failure is at seq, of the question.
 func wantFailure(t testing.TB, r *audit.Report, name string, seq uint64, q audit.Question) {
 	t.Helper()
-	f := account(t, r, name).Failure
+	f := reportOf(t, r, name).Failure
 	switch {
 	case f == nil:
 		t.Errorf("nothing was found, want %s at %s/%d", q, name, seq)

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/broker-rails/broker-rails/internal/account"
 	"github.com/broker-rails/broker-rails/internal/audit"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/market"
+	"github.com/broker-rails/broker-rails/internal/money"
 )
 
 // placed gives items the places that a store keeps, and the ends of their chains.
@@ -129,4 +131,44 @@ func TestEndsThatCannotBeReadEndAnAudit(t *testing.T) {
 			t.Errorf("reading %d: %v, want the reader's error", fail+1, err)
 		}
 	}
+}
+
+// A start goes on from a snapshot without folding what is before it.
+func TestASnapshotMustBeWhatTheEntriesFoldTo(t *testing.T) {
+	items, _ := placed(t, small(t))
+	state := account.New("paper")
+	for _, i := range items {
+		if i.Account == "paper" {
+			if err := state.Apply(i.Bytes, i.Stored); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	snapshot := func() []byte {
+		text, err := state.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	audited := func(text []byte) *audit.Report {
+		r, err := audit.Verify(t.Context(), sourceOf(items), audit.Options{
+			Calendar: market.XNYS(), Snapshots: []audit.Snapshot{{Account: "paper", Seq: state.Seq, State: text}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	text := snapshot()
+	if r := audited(text); len(r.Failed()) > 0 {
+		t.Errorf("the very fold failed: %v", r.Failed()[0])
+	}
+	torn := slices.Clone(text)
+	torn[len(torn)/2] ^= 1
+	if r := audited(torn); len(r.Failed()) > 0 {
+		t.Errorf("a snapshot that no start uses failed: %v", r.Failed()[0])
+	}
+	state.Cash = money.MustNotional("9000000")
+	wantFailure(t, audited(snapshot()), "paper", state.Seq, audit.Fold)
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -97,6 +98,15 @@ type Options struct {
 	// Ends tells the newest entry of each chain as the store keeps it; nil where it keeps
 	// none. It is asked before and after the entries are read, since others may append.
 	Ends func(ctx context.Context) ([]Head, error)
+	// Snapshots are the folded states that a start would go on from.
+	Snapshots []Snapshot
+}
+
+// Snapshot is the state that a store keeps of an account after Seq.
+type Snapshot struct {
+	Account string
+	Seq     uint64
+	State   []byte
 }
 
 // Head is an entry as it was known once, by a printed line or another's copy.
@@ -240,6 +250,9 @@ func (v *verifier) take(i Item) {
 	if failure == nil {
 		failure = v.fold(c, &e, i)
 	}
+	if failure == nil {
+		failure = v.kept(c, &e)
+	}
 	if failure != nil {
 		c.report.Failure = failure
 		if failure.Question != Verdict {
@@ -311,6 +324,26 @@ func (v *verifier) fold(c *chain, e *journal.Entry, i Item) *Failure {
 		}
 	}
 	return failure
+}
+
+// kept holds the snapshot at an entry, if there is one, against the fold. One that cannot
+// be restored is no failure: no start uses it.
+func (v *verifier) kept(c *chain, e *journal.Entry) *Failure {
+	for _, s := range v.options.Snapshots {
+		if s.Account != e.Account || s.Seq != e.Seq || c.state == nil {
+			continue
+		}
+		if _, err := account.Restore(s.State); err != nil {
+			continue
+		}
+		if want, err := c.state.Snapshot(); err != nil || !bytes.Equal(want, s.State) {
+			return &Failure{
+				Account: e.Account, Seq: e.Seq, Question: Fold, Want: "the snapshot that the entries fold to",
+				Got: "another, which the next start would go on from; without one it folds the entries: DELETE FROM snapshot",
+			}
+		}
+	}
+	return nil
 }
 
 func foldFailure(e *journal.Entry, err error) *Failure {

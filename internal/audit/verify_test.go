@@ -72,7 +72,7 @@ func TestIntactJournal(t *testing.T) {
 	if len(r.Accounts) != 2 || r.Accounts[0].Account != journal.ControlAccount {
 		t.Fatalf("accounts %v", r.Accounts)
 	}
-	a := account(t, r, "paper")
+	a := reportOf(t, r, "paper")
 	if a.Decisions != 4 || a.Allowed != 2 || a.Denied != 2 || a.Errors != 0 || a.Rederived != 4 || a.NotRederived != 0 {
 		t.Errorf("decisions %d, allowed %d, denied %d, errors %d, rederived %d, not %d", a.Decisions, a.Allowed, a.Denied, a.Errors, a.Rederived, a.NotRederived)
 	}
@@ -136,7 +136,7 @@ func TestEveryFlippedByteIsFound(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				f := account(t, r, name).Failure
+				f := reportOf(t, r, name).Failure
 				if f == nil || stored && (f.Seq != seq || f.Question != audit.Integrity) || f.Seq != seq && f.Seq != seq+1 {
 					t.Fatalf("byte %d of %s/%d, stored hash %v: found %v", b, name, seq, stored, f)
 				}
@@ -182,13 +182,13 @@ func TestChangedEntryOfEveryKindIsFound(t *testing.T) {
 			wantFailure(t, verify(t, one, known), name, seq, audit.Integrity)
 			continue
 		}
-		if f := account(t, verify(t, one), name).Failure; f == nil || f.Seq != seq && f.Seq != seq+1 {
+		if f := reportOf(t, verify(t, one), name).Failure; f == nil || f.Seq != seq && f.Seq != seq+1 {
 			t.Errorf("%s %s/%d changed: found %v", e.Kind, name, seq, f)
 		}
 		// Who hashes the rest again is caught by a head known elsewhere.
 		newest := items[heads[name]]
 		known := audit.Head{Account: name, Seq: decoded(t, newest).Seq, Hash: newest.Stored}
-		if account(t, verify(t, all, known), name).Failure == nil {
+		if reportOf(t, verify(t, all, known), name).Failure == nil {
 			t.Errorf("%s %s/%d changed and all hashed again: not found", e.Kind, name, seq)
 		}
 	}
@@ -269,7 +269,7 @@ func TestOtherEngineIsNotDerivedAgain(t *testing.T) {
 			from := strings.Index(body, `"`+member+`":"`) + len(`"":"`) + len(member)
 			return body[:from] + "other-" + body[from:]
 		})
-		a := account(t, verify(t, other), "paper")
+		a := reportOf(t, verify(t, other), "paper")
 		if a.Failure != nil || a.NotRederived != 1 || a.Rederived != 3 || a.Decisions != 4 {
 			t.Errorf("%s: failure %v, %d rederived, %d not", member, a.Failure, a.Rederived, a.NotRederived)
 		}
@@ -317,7 +317,7 @@ func TestGapsAndDuplicates(t *testing.T) {
 
 	// A cut tail leaves a sound chain: only who knows the head can tell.
 	cut := items[:last]
-	if r := verify(t, cut); len(r.Failed()) != 0 || account(t, r, "paper").Head == items[last].Stored {
+	if r := verify(t, cut); len(r.Failed()) != 0 || reportOf(t, r, "paper").Head == items[last].Stored {
 		t.Errorf("a cut tail: %v", r.Failed())
 	}
 	head := audit.Head{Account: "paper", Seq: lastSeq, Hash: items[last].Stored}

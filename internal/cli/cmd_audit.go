@@ -131,9 +131,13 @@ func (a *app) auditVerify(ctx context.Context, known *knownHeads) error {
 	if err != nil {
 		return errors.Join(err, d.Close(ctx))
 	}
+	kept, err := d.snapshots(ctx)
+	if err != nil {
+		return errors.Join(err, d.Close(ctx))
+	}
 	pass := tree.Against(held...)
 	bar := a.progress()
-	report, err := audit.Verify(ctx, d.entries(pass), audit.Options{Calendar: d.calendar, Progress: bar.count, Heads: heads, Ends: d.ends})
+	report, err := audit.Verify(ctx, d.entries(pass), audit.Options{Calendar: d.calendar, Progress: bar.count, Heads: heads, Ends: d.ends, Snapshots: kept})
 	bar.end()
 	if err = errors.Join(err, d.Close(ctx)); err != nil {
 		return err
@@ -174,6 +178,24 @@ func (d *deck) entries(pass *tree.Pass) audit.Source {
 			return each(audit.Item{Account: s.Account, Seq: s.Seq, Bytes: s.Bytes, Stored: s.Hash})
 		})
 	}
+}
+
+// snapshots are the folded states that stand on an entry of the journal.
+func (d *deck) snapshots(ctx context.Context) (out []audit.Snapshot, err error) {
+	names, err := d.accounts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		state, at, err := d.store.LoadSnapshot(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if state != nil {
+			out = append(out, audit.Snapshot{Account: name, Seq: at.Seq, State: state})
+		}
+	}
+	return out, nil
 }
 
 func nothingToVerify(dir string) error {
