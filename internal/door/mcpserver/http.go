@@ -86,7 +86,7 @@ func (s *Server) Handler(cfg HTTPConfig) http.Handler {
 		verified := auth.RequireBearerToken(cfg.Tokens.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})
 		inner = challenged(verified, inner)
 	}
-	return w.recovered(w.local(w.sameHost(w.sameOrigin(inner))))
+	return w.recovered(arriving(w.local(w.sameHost(w.sameOrigin(inner)))))
 }
 
 func (w *web) recovered(next http.Handler) http.Handler {
@@ -120,6 +120,15 @@ func challenged(verify func(http.Handler) http.Handler, next http.Handler) http.
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set(headerChallenge, "Bearer")
 		admitted.ServeHTTP(rw, r)
+	})
+}
+
+// arriving gives the body a time to arrive in before anyone knows who sends it: the body of
+// a refused request is read on by net/http, which would wait for it without an end.
+func arriving(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(rw).SetReadDeadline(time.Now().Add(BodyWithin)) // a test's recorder has none
+		next.ServeHTTP(rw, r)
 	})
 }
 
@@ -217,6 +226,9 @@ func (w *web) tapped(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		r.Header.Del(headerCall)
 		if r.Method != http.MethodPost {
+			if r.ContentLength == 0 { // a stream stays open; a body must still arrive in time
+				_ = http.NewResponseController(rw).SetReadDeadline(time.Time{})
+			}
 			next.ServeHTTP(rw, r)
 			return
 		}
@@ -273,7 +285,6 @@ func (w *web) serve(next http.Handler, rw http.ResponseWriter, r *http.Request, 
 func (w *web) readBody(rw http.ResponseWriter, r *http.Request) (body []byte, release func(), status int) {
 	release = func() {}
 	control := http.NewResponseController(rw)
-	_ = control.SetReadDeadline(time.Now().Add(BodyWithin)) // a test's recorder has none
 	limited := http.MaxBytesReader(rw, r.Body, wire.FrameBytesMax)
 	body, err := io.ReadAll(io.LimitReader(limited, smallBodyBytes))
 	if err == nil && len(body) == smallBodyBytes {
