@@ -319,6 +319,8 @@ func (w *web) misfit(r *http.Request, f *wire.Frame) *wire.Violation {
 	switch {
 	case f.Answers && !w.server.cfg.Fixtures.has(f.Tool):
 		return f.Unasked()
+	case w.server.cfg.Fixtures == nil && f.Unserved() != nil:
+		return f.Unserved()
 	case !ok:
 		return &wire.Violation{Code: wire.CodeHeaderMismatch, Problem: "a header stands twice"}
 	case headers[2] != "" && headers[2] != f.Method, headers[3] != "" && f.Tool != "" && headers[3] != f.Tool:

@@ -237,6 +237,8 @@ func TestMalformedOverHTTP(t *testing.T) {
 				{"not UTF-8", callOf("1", "place_order", "{\"a\":\"\xff\"}"), 400, wire.CodeParse, nil},
 				{"empty", "", 400, wire.CodeParse, nil},
 				{"unknown method", `{"jsonrpc":"2.0","id":1,"method":"orders/place"}`, 400, wire.CodeNoMethod, nil},
+				{"a prompt", `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"x"}}`, 400, wire.CodeNoMethod, nil},
+				{"a completion", `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"x"}}}`, 400, wire.CodeNoMethod, nil},
 				{"as a notification", `{"jsonrpc":"2.0","method":"tools/call","params":{}}`, 400, wire.CodeInvalidRequest, nil},
 				{"folded", strings.Replace(good, `"name"`, `"Name"`, 1), 400, wire.CodeInvalidRequest, nil},
 				{"another method in its header", good, 400, wire.CodeHeaderMismatch, []string{headerMethod, "tools/list"}},

@@ -281,6 +281,17 @@ func (f *Frame) Unasked() *Violation {
 	return f.refuse("the call answers a question that was not asked")
 }
 
+// Unserved is the violation of a call of a method that names what a server with tools alone
+// does not have; nil of any other. The SDK knows the methods, and its refusals repeat what
+// the caller wrote.
+func (f *Frame) Unserved() *Violation {
+	switch f.Method {
+	case "prompts/get", "resources/read", "resources/subscribe", "resources/unsubscribe", "completion/complete":
+		return violation(CodeNoMethod, "no such method")
+	}
+	return nil
+}
+
 // refuse is a violation of a message whose envelope was sound.
 func (f *Frame) refuse(problem string) *Violation {
 	if f.Kind == KindNotification {

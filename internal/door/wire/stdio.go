@@ -64,6 +64,8 @@ func (s *session) admit(f *Frame) *Violation {
 		return violation(CodeBusy, "too many calls are in flight")
 	case f.Answers:
 		return f.Unasked()
+	case f.Unserved() != nil:
+		return f.Unserved()
 	case f.Method == MethodCallTool && !s.ready && !f.PerRequest:
 		return violation(CodeInvalidRequest, "a tool was called before the handshake")
 	}
