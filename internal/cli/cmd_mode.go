@@ -136,7 +136,7 @@ func setModeWithFile(m journal.Mode, f markfile.File, write func() error) error 
 // which another process's lock keeps from happening. It reads the journal only to know
 // which account is meant, and reports whether the file stands.
 func (a *app) holdByFile(ctx context.Context, reason string, all bool) bool {
-	d, err := a.openJournal(ctx, looking)
+	d, err := a.openStore(ctx, looking)
 	if err != nil {
 		return false
 	}

@@ -32,6 +32,7 @@ type deck struct {
 	dir      string
 	account  string
 	calendar market.Calendar
+	shipped  bool // the calendar is the shipped one alone: the operator's cannot be read
 	store    *sqlite.Store
 	ledger   *paper.Ledger // nil where the command does without
 	broker   *paper.Broker // nil unless the deck trades
@@ -65,8 +66,24 @@ func (a *app) open(ctx context.Context, r reach, log *slog.Logger) (*deck, error
 	return d, nil
 }
 
-// openJournal opens the journal of the data folder, and no account in it.
+// openJournal opens the journal of the data folder, and no account in it. What rules judges
+// no order: a halt must not wait until someone has mended a calendar.
 func (a *app) openJournal(ctx context.Context, r reach) (*deck, error) {
+	d, err := a.openStore(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if d.calendar, err = readCalendar(d.dir); err != nil {
+		if r != ruling {
+			return nil, errors.Join(err, d.Close(ctx))
+		}
+		d.calendar, d.shipped = market.XNYS(), true
+	}
+	return d, nil
+}
+
+// openStore opens the journal without a calendar, for what asks for no time.
+func (a *app) openStore(ctx context.Context, r reach) (*deck, error) {
 	dir, err := a.dataFolder()
 	if err != nil {
 		return nil, err
@@ -75,9 +92,6 @@ func (a *app) openJournal(ctx context.Context, r reach) (*deck, error) {
 		return nil, failed("make one with: rails init", "there is no journal in %s", dir)
 	}
 	d := &deck{dir: dir}
-	if d.calendar, err = readCalendar(dir); err != nil {
-		return nil, err
-	}
 	if r == looking {
 		d.store, err = sqlite.OpenReadOnly(ctx, dir)
 	} else {
@@ -154,6 +168,10 @@ const rulingLedgerWithin = 300 * time.Millisecond
 // openLedger opens the paper ledger, which says what clock the account goes by. What
 // only reads or rules goes on without one: a halt must not need a broker.
 func (d *deck) openLedger(ctx context.Context, r reach) error {
+	if d.shipped { // the practice clock goes by the calendar, and this is not its own
+		d.clock = stillClock{}
+		return nil
+	}
 	dir := ledgerFolder(d.dir, d.account)
 	_, err := os.Stat(filepath.Join(dir, paper.FileName))
 	if err == nil {

@@ -22,6 +22,10 @@ func readOwned(what, path string) ([]byte, error) {
 	if err != nil {
 		return nil, unreadable(what, path, err)
 	}
+	// Opening a pipe might never return.
+	if info, err := os.Stat(real); err == nil && !info.Mode().IsRegular() {
+		return nil, notAFile(what, path)
+	}
 	f, err := os.Open(real)
 	if err != nil {
 		return nil, unreadable(what, path, err)
@@ -32,7 +36,7 @@ func readOwned(what, path string) ([]byte, error) {
 		return nil, unreadable(what, path, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &failure{code: exitLimits, what: path + " is not a file", hint: "what is read there is one file, the " + what}
+		return nil, notAFile(what, path)
 	}
 	folder, err := os.Stat(filepath.Dir(real))
 	if err != nil {
@@ -89,6 +93,10 @@ func refuseLooseLinks(what, path string) error {
 		path = next
 	}
 	return unreadable(what, path, errors.New("too many links"))
+}
+
+func notAFile(what, path string) error {
+	return &failure{code: exitLimits, what: path + " is not a file", hint: "what is read there is one file, the " + what}
 }
 
 func unreadable(what, path string, err error) error {
