@@ -134,7 +134,7 @@ func limitsHint(problems limits.Errors) string {
 	if len(problems) == 1 && problems[0].Hint != "" {
 		return problems[0].Hint
 	}
-	return "nothing was changed; mend the file and try again"
+	return "mend the file and try again"
 }
 
 func mismatchHint(m *gate.LimitsMismatchError) string {
