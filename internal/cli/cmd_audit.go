@@ -180,18 +180,15 @@ func (d *deck) entries(pass *tree.Pass) audit.Source {
 	}
 }
 
-// snapshots are the folded states that stand on an entry of the journal.
+// snapshots are the folded states that stand on an entry of the journal. One that cannot
+// be read is none, as at a start, which then folds the entries.
 func (d *deck) snapshots(ctx context.Context) (out []audit.Snapshot, err error) {
 	names, err := d.accounts(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		state, at, err := d.store.LoadSnapshot(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		if state != nil {
+		if state, at, err := d.store.LoadSnapshot(ctx, name); err == nil && state != nil {
 			out = append(out, audit.Snapshot{Account: name, Seq: at.Seq, State: state})
 		}
 	}

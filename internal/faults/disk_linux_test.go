@@ -80,10 +80,6 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("allowed on a full disk, after: %s", got)
 		}
 	}
-	code, said := h.rails("halt", "--reason", "stop")
-	if code != 0 && (code != 1 || !strings.Contains(said, "hint: ")) {
-		t.Errorf("halt ended with %d: %s", code, said)
-	}
 	full := h.look()
 	for _, m := range full.messages {
 		if full.sent(m.ClientOrderID) != 1 {
@@ -97,6 +93,10 @@ func TestFullDisk(t *testing.T) {
 	}
 	late.stop()
 	h.wantSent(len(full.messages))
+	code, said := h.rails("halt", "--reason", "stop")
+	if code != 0 && (code != 1 || !strings.Contains(said, "hint: ")) {
+		t.Errorf("halt ended with %d: %s", code, said)
+	}
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
