@@ -46,10 +46,11 @@ type Chain struct {
 }
 
 type link struct {
-	seq   uint64
-	hash  Hash
-	at    Time
-	fault *ChainError
+	seq    uint64
+	hash   Hash
+	at     Time
+	limits string // as the newest entry says
+	fault  *ChainError
 }
 
 // Next checks the account's next entry wholly: its form, and that it follows. It
@@ -61,7 +62,7 @@ func (c *Chain) Next(account string, b []byte) error {
 }
 
 // NextStored is Next for bytes that a store keeps with their hash. It also returns the
-// entry, whose Body shares memory with b.
+// entry, as Inspect reads it; its Body shares memory with b.
 func (c *Chain) NextStored(account string, b []byte, stored Hash) (Entry, error) {
 	return c.next(account, b, &stored)
 }
@@ -79,12 +80,12 @@ func (c *Chain) next(account string, b []byte, stored *Hash) (Entry, error) {
 		return Entry{}, at.fault
 	}
 	h := HashOf(b)
-	e, err := Decode(b)
+	e, err := inspect(b, account, at.limits)
 	if fault := at.check(account, &e, err, h, stored); fault != nil {
 		at.fault = fault
 		return Entry{}, fault
 	}
-	at.seq, at.hash, at.at = e.Seq, h, e.At
+	at.seq, at.hash, at.at, at.limits = e.Seq, h, e.At, e.Limits
 	return e, nil
 }
 

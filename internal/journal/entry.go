@@ -55,7 +55,8 @@ type Entry struct {
 	Schema  int            `json:"schema"`
 	Seq     uint64         `json:"seq"` // from 1, per account
 
-	decoded any // *T of the body, once DecodeBody has read it
+	decoded any  // *T of the body, once DecodeBody has read it
+	formed  bool // the body's form was checked
 }
 
 // Time is an instant in UTC with nanoseconds, written as RFC 3339 with exactly nine
