@@ -42,7 +42,10 @@ var (
 type Hash = tlog.Hash
 
 // Key is a log's public key with its name. The zero Key verifies nothing.
-type Key struct{ verifier note.Verifier }
+type Key struct {
+	verifier note.Verifier
+	text     string // NAME+ID+KEY
+}
 
 // ParseKey reads a key of the form NAME+ID+KEY (c2sp.org/signed-note), with or without
 // a line feed behind it.
@@ -50,11 +53,12 @@ func ParseKey(text []byte) (Key, error) {
 	if len(text) > KeyBytesMax {
 		return Key{}, fmt.Errorf("key: %w: over %d bytes", ErrMalformed, KeyBytesMax)
 	}
-	v, err := note.NewVerifier(strings.TrimSuffix(string(text), "\n"))
+	line := strings.TrimSuffix(string(text), "\n")
+	v, err := note.NewVerifier(line)
 	if err != nil {
 		return Key{}, fmt.Errorf("key: %w: it must be NAME+ID+KEY on one line", ErrMalformed)
 	}
-	return Key{v}, nil
+	return Key{v, line}, nil
 }
 
 // Name is the key's name, which is the origin of what it signs.

@@ -47,6 +47,8 @@ func arrows() map[string][]string {
 		sqlite:    {journal, gate},
 		markfile:  nil,
 		tree:      {verify},
+		// It cosigns checkpoints of any log, and knows no journal.
+		"internal/witness": {verify},
 
 		// The auditor's package: it shares nothing with what writes the journal.
 		verify:                    nil,
@@ -56,7 +58,7 @@ func arrows() map[string][]string {
 
 		scenario: append(slices.Clone(verdicts), gate, audit, normalize, paper, quotes, clock, memory),
 		// It plays the whole product, and the command line starts it on request.
-		adversary: append(slices.Clone(figures), limits, rail, gate, normalize, paper, quotes, clock, memory, mcpserver),
+		adversary: append(slices.Clone(figures), limits, rail, gate, normalize, paper, quotes, clock, memory, sqlite, mcpserver, sim),
 		// An unattended run of the whole product, started by a command of its own.
 		"internal/report": nil,
 		sim:               append(slices.Clone(figures), account, limits, risk, gate, audit, paper, quotes, clock, memory, "internal/report"),

@@ -116,7 +116,9 @@ func (f Folder) Public() (verify.Key, []byte, error) {
 }
 
 // names are the files of checkpoints, by size. None is no error.
-func (f Folder) names() ([]string, error) {
+func (f Folder) names() ([]string, error) { return f.named(suffix) }
+
+func (f Folder) named(suffix string) ([]string, error) {
 	list, err := os.ReadDir(f.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -138,7 +140,7 @@ func (f Folder) Held() ([]verify.Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.open(names)
+	return f.open(names, FileName)
 }
 
 // Newest returns the largest checkpoint, if there is any.
@@ -147,14 +149,14 @@ func (f Folder) Newest() (c verify.Checkpoint, held bool, err error) {
 	if err != nil || len(names) == 0 {
 		return c, false, err
 	}
-	list, err := f.open(names[len(names)-1:])
+	list, err := f.open(names[len(names)-1:], FileName)
 	if err != nil {
 		return c, false, err
 	}
 	return list[0], true, nil
 }
 
-func (f Folder) open(names []string) ([]verify.Checkpoint, error) {
+func (f Folder) open(names []string, fileName func(size int64) string) ([]verify.Checkpoint, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -173,7 +175,7 @@ func (f Folder) open(names []string) ([]verify.Checkpoint, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		if name != FileName(c.Size) {
+		if name != fileName(c.Size) {
 			return nil, fmt.Errorf("%s: %w: it is of size %d", path, verify.ErrMalformed, c.Size)
 		}
 		held = append(held, c)
