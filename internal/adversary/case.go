@@ -47,6 +47,9 @@ func (c *Case) Expected() []string {
 type world struct {
 	fills  *int
 	shares map[string]money.Quantity // net bought by the attack's own orders
+	// held: at each step, all that the broker recorded stays within the limits document's
+	// caps. Calls need not name who refuses them then.
+	held bool
 }
 
 // kind is what a step does.
@@ -64,12 +67,17 @@ const (
 	kindMode     kind = "mode"     // by the operator
 	kindBroker   kind = "broker"   // what the broker does with the next message
 	kindExternal kind = "external" // a trade that the account's owner made elsewhere
+
+	kindReconnect kind = "reconnect" // the client ends its session and begins another
+	kindRestart   kind = "restart"   // the server ends and begins anew on its journal
+	kindReconcile kind = "reconcile" // by the operator
 )
 
 func kinds() []string {
 	return []string{
 		string(kindOrder), string(kindCall), string(kindRaw), string(kindRead), string(kindAdvance), string(kindWall),
 		string(kindQuote), string(kindSilence), string(kindMode), string(kindBroker), string(kindExternal),
+		string(kindReconnect), string(kindRestart), string(kindReconcile),
 	}
 }
 
@@ -82,6 +90,7 @@ type step struct {
 	arguments *limits.Tree // of an order or a call, when they are a mapping
 	text      string       // arguments as bytes, a raw message, a mode, a symbol, or what an answer must hold
 	answers   int          // messages that come back to a raw one
+	free      bool         // the call is not judged: whoever refuses it, the ledger must hold
 	quiet     bool         // the call is neither judged nor refused: it only reads, or repeats what was answered
 
 	repeat  int           // times; 1 if not given

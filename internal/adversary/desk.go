@@ -3,13 +3,13 @@ package adversary
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/broker-rails/broker-rails/internal/broker/paper"
-	"github.com/broker-rails/broker-rails/internal/clock"
 	"github.com/broker-rails/broker-rails/internal/door/mcpserver"
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
@@ -17,121 +17,223 @@ import (
 	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/order"
-	"github.com/broker-rails/broker-rails/internal/quotes"
-	"github.com/broker-rails/broker-rails/internal/store/memory"
 )
 
-// account is the shipped document's.
-const account = "paper"
+// plainAccount is the shipped document's.
+const plainAccount = "paper"
 
 // desk is a whole installation of its own: market, broker, journal, gate, server, and a
-// client that is connected to it.
+// client that is connected to it. The server may be another process; the gate here is
+// then the operator's, on the same journal and ledger.
 type desk struct {
-	clock  *clock.Virtual
-	quotes *quotes.Scripted
-	told   map[string]quote // so that quotes keep up when time runs
-	store  *memory.Store
-	paper  *paper.Broker
-	gate   *gate.Gate
-	server *mcpserver.Server
-	web    *web // nil: sessions are over stdio
-	client *mcp.ClientSession
-	end    func() error      // of the client's connection
-	orders map[string]string // the gate's id of an order, by the agent's own
-	seen   uint64            // newest entry of the journal that was looked at
+	options Options
+	account string
+	site    *site
+	market  stage
+	paper   *paper.Broker
+	oracle  *oracle // nil: nobody holds the ledger against the caps
+	gate    *gate.Gate
+	server  *mcpserver.Server // nil: another process
+	process *process          // nil: this one
+	web     *web              // nil: sessions are over stdio
+	client  *mcp.ClientSession
+	end     func() error      // of the client's connection
+	orders  map[string]string // the gate's id of an order, by the agent's own
+	seen    uint64            // newest entry of the journal that was looked at
+	closers []func() error    // in the order of opening
 }
 
 // newDesk builds what a case begins with.
-func newDesk(ctx context.Context, c *Case, o Options) (*desk, error) {
-	doc, err := limits.Load("limits.yaml", limits.Template(account))
+func newDesk(ctx context.Context, c *Case, o Options) (d *desk, err error) {
+	d = &desk{options: o, account: o.account(), orders: map[string]string{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.close(ctx))
+			d = nil
+		}
+	}()
+	doc, err := limits.Load("limits.yaml", limits.Template(d.account))
 	if err == nil && c.limits != nil {
 		doc, err = limits.OverTree(doc, c.File, c.limits)
 	}
 	if err != nil {
-		return nil, err
+		return d, err
 	}
-	d := &desk{clock: clock.NewVirtual(c.begin.at), store: memory.New(), told: map[string]quote{}, orders: map[string]string{}}
-	calendar := market.XNYS()
-	d.quotes = quotes.NewScripted(calendar)
-	for _, in := range c.begin.instruments {
-		d.quotes.List(in)
+	if d.site = o.site; d.site == nil {
+		if d.site, err = newSite(ctx, o.Files || o.Server != nil); err != nil {
+			return d, err
+		}
+		d.closers = append(d.closers, d.site.close)
 	}
-	for _, symbol := range []string{"AAPL", "MSFT"} {
-		d.tell(quote{symbol: symbol, bid: money.MustPrice("199.98"), ask: money.MustPrice("200.02"), age: time.Second})
+	if err := d.found(ctx, c); err != nil {
+		return d, err
 	}
-	d.paper, err = paper.OpenMemory(
-		paper.Start{Seed: 1, Cash: c.begin.cash, Wall: d.clock.Now(), Market: d.clock.Now()},
-		paper.Options{Clock: d.clock, Quotes: d.quotes, Calendar: calendar})
+	if c.world.held {
+		if d.oracle, err = newOracle(d, doc); err != nil {
+			return d, err
+		}
+	}
+	return d, d.open(ctx, doc)
+}
+
+// found makes the market and the ledger.
+func (d *desk) found(ctx context.Context, c *Case) (err error) {
+	if d.market, err = d.newStage(c); err != nil {
+		return err
+	}
+	start := startOf(c, d.market.clock().Read().Wall, d.market.clock().Read().Market)
+	ledger, err := d.site.ledger(ctx, d.account, start)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	d.closers = append(d.closers, ledger.Close)
+	if err := d.market.begin(d, c); err != nil {
+		return err
+	}
+	d.paper, err = paper.New(ledger, paper.Options{
+		Clock: d.market.clock(), Quotes: d.market.quotes(), Calendar: market.XNYS(), AccountID: d.account,
+	})
+	return err
+}
+
+func (d *desk) config() gate.Config {
 	cfg := gate.Config{
-		Account: account, Store: d.store, Broker: d.paper, Quotes: d.quotes, Clock: d.clock, Calendar: calendar,
-		Paper: true, AtomicReplace: true, Version: o.Version,
+		Account: d.account, Store: d.site.store, Broker: d.paper, Quotes: d.market.quotes(), Clock: d.market.clock(),
+		Calendar: market.XNYS(), Paper: true, AtomicReplace: true, Version: d.options.Version,
 	}
-	if err := gate.Create(ctx, cfg, journal.Genesis{Broker: account, Cash: c.begin.cash, Currency: "USD", Who: "adversary"}); err != nil {
-		return nil, err
+	if d.oracle != nil {
+		cfg.Broker = &watched{Broker: d.paper, oracle: d.oracle}
 	}
-	if d.gate, err = gate.Open(ctx, cfg); err != nil {
-		return nil, err
+	return cfg
+}
+
+// open makes the account in the journal, and the gate and the server on it.
+func (d *desk) open(ctx context.Context, doc *limits.Document) (err error) {
+	cash, err := d.paper.Ledger().Cash(ctx)
+	if err != nil {
+		return err
+	}
+	if err := gate.Create(ctx, d.config(), journal.Genesis{Broker: "paper", Cash: cash, Currency: "USD", Who: "adversary"}); err != nil {
+		return err
+	}
+	if d.gate, err = gate.Open(ctx, d.config()); err != nil {
+		return err
 	}
 	if _, err := d.gate.LoadLimits(ctx, "limits.yaml", doc.Canonical, "adversary"); err != nil {
-		return nil, err
+		return err
 	}
 	if err := d.gate.Start(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	d.server = mcpserver.New(mcpserver.Config{
-		Gate: d.gate, Quotes: d.quotes, Journal: recent{d.store}, Version: o.Version, Headlines: o.Headlines, Practice: true, Agent: "attacker",
+	if d.options.Server != nil {
+		d.process, err = d.newProcess(doc)
+	} else {
+		d.server = d.newServer()
+	}
+	if err != nil {
+		return err
+	}
+	return d.connect(ctx)
+}
+
+func (d *desk) newServer() *mcpserver.Server {
+	o := &d.options
+	return mcpserver.New(mcpserver.Config{
+		Gate: d.gate, Quotes: d.market.quotes(), Journal: recent{d.site.store, d.account}, Version: o.Version, Headlines: o.Headlines,
+		Practice: true, Agent: "attacker",
 	})
-	return d, d.connect(ctx, o)
 }
 
 // connect starts the client session that makes the calls.
-func (d *desk) connect(ctx context.Context, o Options) (err error) {
-	if o.HTTP {
-		if d.web, err = serveHTTP(d.server); err != nil {
+func (d *desk) connect(ctx context.Context) (err error) {
+	if d.options.HTTP {
+		if d.web, err = d.serveHTTP(ctx); err != nil {
 			return err
 		}
 	}
 	if d.client, d.end, err = d.session(ctx); err != nil {
-		return errors.Join(err, d.web.end())
+		return err
 	}
 	return d.look(ctx, func(*journal.Entry) error { return nil })
 }
 
-func (d *desk) close(ctx context.Context) error {
-	return errors.Join(d.end(), d.web.end(), d.gate.Close(ctx))
+// disconnect ends the client's session and the server that listens.
+func (d *desk) disconnect() (err error) {
+	if d.end != nil {
+		err = d.end()
+	}
+	err = errors.Join(err, d.web.end())
+	d.end, d.web = nil, nil
+	return err
 }
 
-func (d *desk) tell(q quote) {
-	d.told[q.symbol] = q
-	d.quotes.Tell(market.Quote{
-		Symbol: q.symbol, Bid: q.bid, Ask: q.ask, Last: q.bid, HasBid: true, HasAsk: true, HasLast: true, Halted: q.halted,
-	}, d.clock.Now(), q.age)
+// again ends the session and, for a restart, gate and server, and begins anew on the
+// same journal and ledger.
+func (d *desk) again(ctx context.Context, restart bool) (err error) {
+	if err := d.disconnect(); err != nil {
+		return err
+	}
+	if restart {
+		if err := d.gate.Close(ctx); err != nil {
+			return err
+		}
+		if d.gate, err = gate.Open(ctx, d.config()); err != nil {
+			return err
+		}
+		if err := d.gate.Start(ctx); err != nil {
+			return err
+		}
+		if d.server != nil {
+			d.server = d.newServer()
+		}
+	}
+	return d.connect(ctx)
+}
+
+func (d *desk) close(ctx context.Context) error {
+	err := d.disconnect()
+	if d.gate != nil {
+		err = errors.Join(err, d.gate.Close(ctx))
+	}
+	for _, c := range slices.Backward(d.closers) {
+		err = errors.Join(err, c())
+	}
+	d.closers = nil
+	return err
 }
 
 // happen plays a step that is not a call.
 func (d *desk) happen(ctx context.Context, s *step) error {
 	switch s.kind {
-	case kindAdvance:
-		d.clock.Advance(s.duration)
-		for _, symbol := range sortedKeys(d.told) {
-			d.tell(d.told[symbol])
+	case kindAdvance, kindWall:
+		if err := d.market.happen(event{Kind: s.kind, ForNS: int64(s.duration)}); err != nil {
+			return err
 		}
-	case kindWall:
-		d.clock.StepWallAlone(s.duration)
 	case kindQuote:
-		d.tell(s.quote)
+		if err := d.market.happen(eventOf(s.quote)); err != nil {
+			return err
+		}
 	case kindSilence:
-		delete(d.told, s.text)
-		d.quotes.Silence(s.text)
+		if err := d.market.happen(event{Kind: kindSilence, Symbol: s.text}); err != nil {
+			return err
+		}
 	case kindMode:
-		return d.gate.SetMode(ctx, journal.Mode{By: journal.ByOperator, Mode: s.text, Reason: "adversary", Who: "operator"})
+		d.oracle.mode(s.text)
+		if err := d.gate.SetMode(ctx, journal.Mode{By: journal.ByOperator, Mode: s.text, Reason: "adversary", Who: "operator"}); err != nil {
+			return err
+		}
 	case kindBroker:
 		return d.paper.Inject(ctx, paper.Fault{Kind: brokerFault(s.text)})
+	case kindReconnect, kindRestart:
+		if err := d.again(ctx, s.kind == kindRestart); err != nil {
+			return err
+		}
+	case kindReconcile:
+		if _, err := d.gate.Reconcile(ctx, nil); err != nil {
+			return err
+		}
 	case kindExternal:
-		in, _, err := d.quotes.Instrument(ctx, s.external.symbol)
+		in, _, err := d.market.quotes().Instrument(ctx, s.external.symbol)
 		if err != nil {
 			return err
 		}
@@ -140,7 +242,43 @@ func (d *desk) happen(ctx context.Context, s *step) error {
 			return err
 		}
 	}
-	return d.gate.Tick(ctx)
+	if err := d.gate.Tick(ctx); err != nil {
+		return err
+	}
+	return d.oracle.look(ctx, s.kind == kindReconcile || s.kind == kindRestart)
+}
+
+// settle asks the broker what is in doubt, and holds what the journal comes to against
+// what the broker holds.
+func (d *desk) settle(ctx context.Context) error {
+	if _, err := d.gate.Reconcile(ctx, nil); err != nil {
+		return err
+	}
+	if err := d.oracle.look(ctx, true); err != nil {
+		return err
+	}
+	now, err := d.book(ctx)
+	if err != nil {
+		return err
+	}
+	return d.gate.View(ctx, func(v gate.View) {
+		if v.State.Cash != now.cash {
+			d.oracle.fail(checkFold, "the journal comes to %s in cash, the broker holds %s", v.State.Cash, now.cash)
+		}
+		left := len(now.positions)
+		for i := range v.State.Holdings {
+			h := &v.State.Holdings[i]
+			if !h.Position.IsZero() {
+				left--
+			}
+			if now.positions[h.Instrument.Symbol] != h.Position {
+				d.oracle.fail(checkFold, "the journal comes to %s of %s, the broker holds %s", h.Position, h.Instrument.Symbol, now.positions[h.Instrument.Symbol])
+			}
+		}
+		if left != 0 {
+			d.oracle.fail(checkFold, "the broker holds %d instruments, the journal %d fewer", len(now.positions), left)
+		}
+	})
 }
 
 func brokerFault(word string) paper.FaultKind {
@@ -153,13 +291,17 @@ func brokerFault(word string) paper.FaultKind {
 		return paper.FaultTimeoutAfter
 	case "partial":
 		return paper.FaultPartial
+	case "late_fill":
+		return paper.FaultLateFill
+	case "duplicate_fill":
+		return paper.FaultDuplicateFill
 	}
 	return paper.FaultNone
 }
 
 // look shows each entry that was written since the last look.
 func (d *desk) look(ctx context.Context, each func(*journal.Entry) error) error {
-	return d.store.Read(ctx, account, d.seen, func(s gate.Stored) error {
+	return d.site.store.Read(ctx, d.account, d.seen, func(s gate.Stored) error {
 		e, err := journal.Decode(s.Bytes)
 		if err != nil {
 			return err
@@ -170,11 +312,14 @@ func (d *desk) look(ctx context.Context, each func(*journal.Entry) error) error 
 }
 
 // recent answers recent_decisions.
-type recent struct{ store *memory.Store }
+type recent struct {
+	store   gate.Store
+	account string
+}
 
 // Decisions implements mcpserver.Journal.
 func (r recent) Decisions(ctx context.Context, n int) (out []journal.Entry, err error) {
-	err = r.store.Read(ctx, account, 0, func(s gate.Stored) error {
+	err = r.store.Read(ctx, r.account, 0, func(s gate.Stored) error {
 		e, err := journal.Decode(s.Bytes)
 		if err == nil && (e.Kind == journal.KindDecision || e.Kind == journal.KindRefusal) {
 			out = append(out, e)
@@ -245,4 +390,16 @@ func (d *desk) own(ctx context.Context, from *book) (fills int, shares map[strin
 		shares[x.Symbol], _ = shares[x.Symbol].Add(quantity) // of a ledger that has added them up
 	}
 	return fills, shares, err
+}
+
+// sceneLog opens the file that the server's process follows.
+func (d *desk) sceneLog() (*os.File, error) {
+	if err := os.MkdirAll(d.site.folder(d.account), 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(d.site.folder(d.account), sceneFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY|os.O_EXCL, 0o600)
+	if err == nil {
+		d.closers = append(d.closers, f.Close)
+	}
+	return f, err
 }

@@ -123,8 +123,10 @@ func (r *reader) caseOf(t *limits.Tree) Case {
 	c.before, c.attack, c.twin = r.steps(f.of["before"], "before"), r.steps(f.of["attack"], "attack"), r.steps(f.of["twin"], "twin")
 	refused := slices.ContainsFunc(c.attack, func(s step) bool { return len(s.expect) > 0 })
 	switch {
-	case !refused:
+	case !refused && !c.world.held:
 		r.add(t, "attack", "holds no call that must be refused")
+	case len(c.attack) == 0:
+		r.add(t, "attack", "is missing")
 	case len(c.twin) == 0 && c.noTwin == "":
 		r.add(t, "twin", "is missing: a benign call that must pass, or say why there is none with no_twin")
 	case len(c.twin) > 0 && c.noTwin != "":
@@ -133,9 +135,12 @@ func (r *reader) caseOf(t *limits.Tree) Case {
 		r.add(t, "twin", "holds no call")
 	}
 	for _, s := range append(slices.Clone(c.before), c.twin...) {
-		if len(s.expect) > 0 {
-			r.add(t, "expect", "stands in before or twin, where every call must pass")
+		if len(s.expect) > 0 || s.free {
+			r.add(t, "expect", "stands in before or twin, where every call must pass; free as well")
 		}
+	}
+	if !c.world.held && slices.ContainsFunc(c.attack, func(s step) bool { return s.free }) {
+		r.add(t, "free", "stands in a case whose world is not held")
 	}
 	return c
 }
@@ -144,7 +149,8 @@ func (r *reader) world(t *limits.Tree) (w world) {
 	if t == nil {
 		return w
 	}
-	f := r.mapping(t, "fills", "shares")
+	f := r.mapping(t, "fills", "shares", "held")
+	w.held = r.flag(f.of["held"], "held")
 	if at := f.of["fills"]; at != nil {
 		n := r.count(at, "fills", RepeatMax)
 		w.fills = &n

@@ -37,7 +37,7 @@ func (r *reader) steps(t *limits.Tree, key string) []step {
 }
 
 func (r *reader) step(t *limits.Tree) step {
-	known := append(kinds(), "expect", "allowed", "repeat", "every", "at_once", "price_by", "answers", "quiet", "doubt", "faults")
+	known := append(kinds(), "expect", "allowed", "repeat", "every", "at_once", "price_by", "answers", "quiet", "doubt", "faults", "free")
 	f := r.mapping(t, known...)
 	s := step{line: t.Line, repeat: 1, answers: 1}
 	var value *limits.Tree
@@ -54,7 +54,7 @@ func (r *reader) step(t *limits.Tree) step {
 		return s
 	}
 	s.quiet, s.doubt = r.flag(f.of["quiet"], "quiet"), r.flag(f.of["doubt"], "doubt")
-	s.faults = r.flag(f.of["faults"], "faults")
+	s.faults, s.free = r.flag(f.of["faults"], "faults"), r.flag(f.of["free"], "free")
 	if v := f.of["answers"]; v != nil {
 		s.answers = r.count(v, "answers", 1)
 	}
@@ -71,6 +71,8 @@ func (r *reader) step(t *limits.Tree) step {
 	switch {
 	case (len(s.expect) > 0 || s.repeat > 1 || s.doubt) && !s.calls():
 		r.add(t, string(s.kind), "is not judged: expect, repeat and doubt go with calls")
+	case s.free && (len(s.expect) > 0 || s.doubt || s.quiet || !s.calls()):
+		r.add(t, "free", "goes with calls, and without expect, doubt and quiet")
 	case s.quiet && (len(s.expect) > 0 || s.doubt):
 		r.add(t, "quiet", "stands beside an expectation")
 	case s.faults && len(s.expect) == 0:
@@ -127,7 +129,9 @@ func (r *reader) does(s *step, v *limits.Tree) {
 	case kindMode:
 		s.text = r.word(v, "mode", "active", "reduce_only", "halted")
 	case kindBroker:
-		s.text = r.word(v, "broker", "reject", "timeout", "timeout_after", "partial")
+		s.text = r.word(v, "broker", "reject", "timeout", "timeout_after", "partial", "late_fill", "duplicate_fill")
+	case kindReconnect, kindRestart, kindReconcile:
+		r.word(v, string(s.kind), "true")
 	case kindAdvance, kindWall:
 		s.duration = r.duration(v, string(s.kind))
 		if s.kind == kindAdvance && s.duration < 0 {

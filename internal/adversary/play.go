@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/limits"
@@ -22,6 +23,23 @@ type Options struct {
 	// HTTP makes the calls over streamable HTTP on a loopback port, and not over stdio.
 	// Messages as bytes go over stdio in either case: their cases are about its frames.
 	HTTP bool
+	// Files keeps journal and ledger in files, as rails serve does, and not in memory.
+	Files bool
+	// Server makes the server a process of its own, on files; nil: it is in this process.
+	Server *Server
+	// Attackers is how many play each case at once, each on an account of its own in one
+	// journal; 0 and 1: one.
+	Attackers int
+
+	site *site  // shared with others; nil: one of its own
+	name string // of the account; empty: the shipped document's
+}
+
+func (o *Options) account() string {
+	if o.name == "" {
+		return plainAccount
+	}
+	return o.name
 }
 
 // Result is what a case came to.
@@ -31,6 +49,7 @@ type Result struct {
 	Expected []string // ids that must refuse, of the whole attack
 	Got      []string // ids that refused, and faults as fault:ID
 	Problems []string // violations, each in a sentence; none: the case passed
+	Served   bool     // by rails serve as it is, in a process of its own
 }
 
 // OK reports whether there was no violation.
@@ -40,6 +59,11 @@ func (r *Result) OK() bool { return len(r.Problems) == 0 }
 // be begun or played is a violation as well: nothing was shown by it.
 func Play(ctx context.Context, c *Case, o Options) Result {
 	r := Result{Channel: c.Channel, Name: title(c.Name), Expected: c.Expected(), Got: []string{}}
+	if o.Server != nil {
+		as := *o.Server
+		as.Serve = c.Runs()
+		o.Server, r.Served = &as, as.Serve
+	}
 	p := &player{r: &r, got: map[string]bool{}}
 	if err := p.attack(ctx, c, o); err != nil {
 		p.violation("the attack could not be played: %v", err)
@@ -94,6 +118,14 @@ func (p *player) attack(ctx context.Context, c *Case, o Options) (err error) {
 	p.part, p.passed, p.moved, p.got = "attack", 0, false, map[string]bool{}
 	if err := p.play(ctx, c.attack); err != nil {
 		return err
+	}
+	if c.world.held {
+		if err := p.d.settle(ctx); err != nil {
+			return err
+		}
+		for _, v := range p.d.oracle.found() {
+			p.violation("%s: %s", v.Check, v.Text)
+		}
 	}
 	return p.world(ctx, &from, &c.world)
 }
@@ -209,11 +241,20 @@ func (p *player) call(ctx context.Context, s *step, n int) error {
 	if err != nil {
 		return err
 	}
+	if s.free {
+		p.moved = true
+	}
+	if err := p.d.oracle.look(ctx, false); err != nil {
+		return err
+	}
 	j, err := p.d.judgement(ctx)
 	if err != nil {
 		return err
 	}
 	p.note(s, &j)
+	if s.free {
+		return nil
+	}
 	var expect []string
 	if n >= s.allowed {
 		expect = s.expect
@@ -306,7 +347,7 @@ func (d *desk) judgements(ctx context.Context) (out []judgement, err error) {
 			j.entries++
 			j.decided(&body)
 			if j.allowed && body.Intent.Action == order.ActionNew && body.Intent.ClientOrderID != "" {
-				d.orders[body.Intent.ClientOrderID] = fmt.Sprintf("%s/%d", account, e.Seq)
+				d.orders[body.Intent.ClientOrderID] = fmt.Sprintf("%s/%d", d.account, e.Seq)
 			}
 		case journal.KindRefusal:
 			body, err := journal.DecodeBody[journal.Refusal](e)
@@ -340,11 +381,18 @@ func (j *judgement) decided(body *journal.Decision) {
 	}
 }
 
+// plainPrice is the ask that a case finds, of AAPL and of MSFT.
+const plainPrice = "200.02"
+
+func plainQuote(symbol string) quote {
+	return quote{symbol: symbol, bid: money.MustPrice("199.98"), ask: money.MustPrice(plainPrice), age: time.Second}
+}
+
 // plain is the order that a step's own arguments are laid over: it passes every limit of
 // the shipped document.
 func plain() [][2]string {
 	return [][2]string{
-		{"symbol", "AAPL"}, {"side", "buy"}, {"order_type", "limit"}, {"quantity", "10"}, {"limit_price", "200.02"}, {"time_in_force", "day"},
+		{"symbol", "AAPL"}, {"side", "buy"}, {"order_type", "limit"}, {"quantity", "10"}, {"limit_price", plainPrice}, {"time_in_force", "day"},
 	}
 }
 
@@ -380,7 +428,38 @@ func (d *desk) arguments(s *step, n int) ([]byte, error) {
 		}
 		t.Values[i] = text(price.String())
 	}
+	d.moved(&t)
 	return []byte(d.named(string(appendJSON(nil, &t)))), nil
+}
+
+// moved puts prices where the market is now, when that is one that runs: as far from its
+// ask as they are from the plain one.
+func (d *desk) moved(t *limits.Tree) {
+	r, runs := d.market.(*running)
+	if !runs {
+		return
+	}
+	symbol := "AAPL"
+	for i, k := range t.Keys {
+		if k.Text == "symbol" {
+			symbol = t.Values[i].Text
+		}
+	}
+	q, err := r.paper.Quote(context.Background(), symbol, r.practice.Read().Market)
+	if err != nil || !q.Valid() {
+		return
+	}
+	for i, k := range t.Keys {
+		price, err := money.ParsePrice(t.Values[i].Text)
+		if k.Text != "limit_price" && k.Text != "stop_price" || err != nil || t.Values[i].Shape != limits.Scalar {
+			continue
+		}
+		by, _ := price.Sub(money.MustPrice(plainPrice))
+		price, _ = q.Ask.Add(by)
+		as := *t.Values[i]
+		as.Text = price.String()
+		t.Values[i] = &as
+	}
 }
 
 func text(s string) *limits.Tree { return &limits.Tree{Shape: limits.Scalar, Text: s, Quoted: true} }

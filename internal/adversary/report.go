@@ -17,6 +17,7 @@ type line struct {
 	Expected []string `json:"expected"`
 	Got      []string `json:"got"`
 	OK       bool     `json:"ok"`
+	Served   bool     `json:"rails_serve,omitzero"`
 	Problems []string `json:"problems,omitempty"`
 }
 
@@ -58,7 +59,7 @@ func Main(ctx context.Context, cases []Case, o Options, out io.Writer, asJSON bo
 
 func writeJSON(out io.Writer, r *Result) error {
 	text, err := json.Marshal(line{
-		"rails.adversarial/v1", r.Channel, r.Name, r.Expected, r.Got, r.OK(), r.Problems,
+		"rails.adversarial/v1", r.Channel, r.Name, r.Expected, r.Got, r.OK(), r.Served, r.Problems,
 	}, json.Deterministic(true))
 	if err != nil {
 		return err

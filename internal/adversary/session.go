@@ -15,12 +15,21 @@ import (
 
 var errSilent = errors.New("the server did not answer in time")
 
-// serving is one stdio session of a server, in this process.
+// serving is one stdio session of a server, in this process or in one of its own.
 type serving struct {
-	in   *io.PipeWriter
-	out  *io.PipeReader
-	done chan error // ServeStdio's, once
+	in   io.WriteCloser
+	out  io.ReadCloser
+	done chan error // how serving ended, once
 	stop context.CancelFunc
+}
+
+// stdio starts a session of the desk's server.
+func (d *desk) stdio() (*serving, error) {
+	if d.process == nil {
+		return serve(d.server), nil
+	}
+	v, _, err := d.process.start()
+	return v, err
 }
 
 // serve starts a session. Its goroutine ends with the session.
@@ -39,7 +48,7 @@ func serve(s *mcpserver.Server) *serving {
 // end closes the session and waits for what is in progress.
 func (v *serving) end() error {
 	defer v.stop()
-	_ = v.in.Close() // of a pipe: never fails
+	_ = v.in.Close() // a server that has ended closed it
 	go func() { _, _ = io.Copy(io.Discard, v.out) }()
 	select {
 	case err := <-v.done:
@@ -59,7 +68,10 @@ func (d *desk) session(ctx context.Context) (session *mcp.ClientSession, end fun
 		}
 		return session, session.Close, nil
 	}
-	v := serve(d.server)
+	v, err := d.stdio()
+	if err != nil {
+		return nil, nil, err
+	}
 	session, err = client.Connect(ctx, &mcp.IOTransport{Reader: v.out, Writer: v.in}, nil)
 	if err != nil {
 		return nil, nil, errors.Join(err, v.end())
@@ -108,7 +120,10 @@ const (
 // raw sends one message as it stands, in a session of its own, and waits for as many
 // answers as it must have: one, or none and then the session must still live.
 func (d *desk) raw(message string, answers int) (a answer, err error) {
-	v := serve(d.server)
+	v, err := d.stdio()
+	if err != nil {
+		return a, err
+	}
 	defer func() { err = errors.Join(err, v.end()) }()
 	lines := make(chan string, 16)
 	go func() { // ends with the session

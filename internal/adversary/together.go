@@ -25,9 +25,19 @@ func (p *player) together(ctx context.Context, s *step) error {
 	if err != nil {
 		return err
 	}
+	if err := p.d.oracle.look(ctx, false); err != nil {
+		return err
+	}
 	all, err := p.d.judgements(ctx)
 	if err != nil {
 		return err
+	}
+	if s.free {
+		for i := range all {
+			p.note(s, &all[i])
+		}
+		p.moved = true
+		return nil
 	}
 	must := s.allowed
 	if len(s.expect) == 0 {

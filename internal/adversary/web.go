@@ -19,14 +19,18 @@ type web struct {
 	stop   context.CancelFunc
 }
 
-// serveHTTP starts serving. Its goroutine ends with end.
-func serveHTTP(s *mcpserver.Server) (*web, error) {
+// serveHTTP starts serving, here or in a process. Its goroutine ends with end.
+func (d *desk) serveHTTP(ctx context.Context) (*web, error) {
+	if d.process != nil {
+		return d.process.startWeb(ctx)
+	}
 	var c net.ListenConfig
-	l, err := c.Listen(context.Background(), "tcp", "127.0.0.1:0")
+	l, err := c.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	s := d.server
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	w := &web{url: "http://" + l.Addr().String() + "/", done: make(chan error, 1), stop: stop}
 	go func() { w.done <- s.RunHTTP(ctx, l, mcpserver.HTTPConfig{}) }()
 	return w, nil
