@@ -25,17 +25,19 @@ func arrows() map[string][]string {
 	figures := []string{money, order, market, journal}
 	verdicts := append(slices.Clone(figures), account, limits, rail, risk, record)
 	return map[string][]string{
-		money:   nil,
-		order:   {money},
-		market:  {money},
-		limits:  {money, order},
-		journal: {money, order},
-		account: figures,
-		rail:    {money, order, market, limits, account},
-		risk:    {money, order, market, limits, account, rail, journal},
-		record:  {money, order, market, account, rail, risk, journal},
-		gate:    verdicts,
-		audit:   verdicts,
+		money:  nil,
+		order:  {money},
+		market: {money},
+		limits: {money, order, "internal/strict"},
+		// The strict reader of YAML and JSON, for limits and profiles alike.
+		"internal/strict": nil,
+		journal:           {money, order},
+		account:           figures,
+		rail:              {money, order, market, limits, account},
+		risk:              {money, order, market, limits, account, rail, journal},
+		record:            {money, order, market, account, rail, risk, journal},
+		gate:              verdicts,
+		audit:             verdicts,
 
 		normalize: {money, order, journal},
 		wire:      nil,

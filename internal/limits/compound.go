@@ -18,30 +18,30 @@ func fields(n *node, names ...string) ([]*node, complaint) {
 	}
 	form += "}, or off"
 	switch {
-	case n.isNull():
+	case n.Null:
 		return nil, nullComplaint
-	case n.shape != mapping:
-		return nil, complaint{problem: "is not a mapping", hint: form}
+	case n.Shape != Mapping:
+		return nil, complaint{Problem: "is not a mapping", Hint: form}
 	}
 	values := make([]*node, len(names))
-	for i, key := range n.keys {
+	for i, key := range n.Keys {
 		at := -1
 		for j, name := range names {
-			if key.shape == scalar && key.text == name {
+			if key.Shape == Scalar && key.Text == name {
 				at = j
 			}
 		}
 		switch {
 		case at < 0:
-			return nil, complaint{problem: "has the unknown key " + quoted(key.text), hint: form, at: key}
+			return nil, complaint{Problem: "has the unknown key " + quoted(key.Text), Hint: form, At: key}
 		case values[at] != nil:
-			return nil, complaint{problem: "has the key " + names[at] + " twice", at: key}
+			return nil, complaint{Problem: "has the key " + names[at] + " twice", At: key}
 		}
-		values[at] = n.values[i]
+		values[at] = n.Values[i]
 	}
 	for j, v := range values {
 		if v == nil {
-			return nil, complaint{problem: "is missing", hint: form, suffix: "." + names[j]}
+			return nil, complaint{Problem: "is missing", Hint: form, Suffix: "." + names[j]}
 		}
 	}
 	return values, complaint{}
@@ -49,8 +49,8 @@ func fields(n *node, names ...string) ([]*node, complaint) {
 
 // inside gives a complaint about a value in a small mapping its place and key.
 func inside(c complaint, at *node, name string) complaint {
-	if c.found() && c.at == nil {
-		c.at, c.suffix = at, "."+name
+	if c.Found() && c.At == nil {
+		c.At, c.Suffix = at, "."+name
 	}
 	return c
 }
@@ -61,17 +61,17 @@ func timeWindow() figure[TimeWindow] {
 		kind: KindTimeWindow, direction: NarrowerTightens, schema: timeWindowSchema,
 		read: func(n *node) (w TimeWindow, c complaint) {
 			v, c := fields(n, "from", "to")
-			if c.found() {
+			if c.Found() {
 				return w, c
 			}
-			if w.From, c = readTimeOfDay(v[0]); c.found() {
+			if w.From, c = readTimeOfDay(v[0]); c.Found() {
 				return w, inside(c, v[0], "from")
 			}
-			if w.To, c = readTimeOfDay(v[1]); c.found() {
+			if w.To, c = readTimeOfDay(v[1]); c.Found() {
 				return w, inside(c, v[1], "to")
 			}
 			if w.From >= w.To {
-				return w, complaint{problem: "ends before it begins", at: v[1], suffix: ".to"}
+				return w, complaint{Problem: "ends before it begins", At: v[1], Suffix: ".to"}
 			}
 			return w, complaint{}
 		},
@@ -97,21 +97,21 @@ func timeWindow() figure[TimeWindow] {
 // readTimeOfDay reads HH:MM. Unquoted it is base sixty in YAML 1.1.
 func readTimeOfDay(n *node) (time.Duration, complaint) {
 	const form = `write it as "HH:MM", in quotes`
-	t := n.text
+	t := n.Text
 	switch {
-	case n.isNull():
+	case n.Null:
 		return 0, nullComplaint
-	case n.shape != scalar, !n.quoted, len(t) != 5, t[2] != ':':
-		return 0, complaint{problem: "is not a time of day", hint: form}
+	case n.Shape != Scalar, !n.Quoted, len(t) != 5, t[2] != ':':
+		return 0, complaint{Problem: "is not a time of day", Hint: form}
 	}
 	for _, i := range [...]int{0, 1, 3, 4} {
 		if t[i] < '0' || t[i] > '9' {
-			return 0, complaint{problem: "is not a time of day", hint: form}
+			return 0, complaint{Problem: "is not a time of day", Hint: form}
 		}
 	}
 	hours, minutes := int(t[0]-'0')*10+int(t[1]-'0'), int(t[3]-'0')*10+int(t[4]-'0')
 	if hours > 23 || minutes > 59 {
-		return 0, complaint{problem: "is not a time of day", hint: form}
+		return 0, complaint{Problem: "is not a time of day", Hint: form}
 	}
 	return time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute, complaint{}
 }
@@ -124,14 +124,14 @@ func appendTimeOfDay(b []byte, v time.Duration) []byte {
 // within reads a count inside a window, such as {denials: 100, window: 10m}.
 func within(n *node, name string, low, high int) (events int, window time.Duration, c complaint) {
 	v, c := fields(n, name, "window")
-	if c.found() {
+	if c.Found() {
 		return 0, 0, c
 	}
 	text, c := numberText(v[0])
-	if !c.found() {
+	if !c.Found() {
 		events, c = wholeNumber(text, low, high)
 	}
-	if c.found() {
+	if c.Found() {
 		return 0, 0, inside(c, v[0], name)
 	}
 	window, c = readDuration(v[1], BehaviourWindowMax)
@@ -190,12 +190,12 @@ func priceStep() figure[PriceStep] {
 	return figure[PriceStep]{
 		kind: KindPriceStep, direction: CoarserTightens, schema: priceStepSchema,
 		read: func(n *node) (PriceStep, complaint) {
-			if n.shape == scalar && n.text == usEquityWord {
+			if n.Shape == Scalar && n.Text == usEquityWord {
 				return PriceStep{USEquity: true}, complaint{}
 			}
 			step, c := number.read(n)
-			if c.found() && c.hint != nullComplaint.hint {
-				c.hint = "write us_equity, a number above 0, or off"
+			if c.Found() && c.Hint != nullComplaint.Hint {
+				c.Hint = "write us_equity, a number above 0, or off"
 			}
 			return PriceStep{Step: step}, c
 		},

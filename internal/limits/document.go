@@ -8,6 +8,7 @@ import (
 
 	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/order"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // Limit is one key of the document: a value, or off. The zero value is neither and
@@ -163,5 +164,5 @@ const (
 	CyclesMax          = 10_000
 	OrdersPerMinuteMax = 10_000
 	MessagesMax        = 10_000
-	DocumentBytesMax   = 1 << 20
+	DocumentBytesMax   = strict.TextBytesMax
 )

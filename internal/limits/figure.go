@@ -30,19 +30,19 @@ func ofDecimal[T decimal[T]](k Kind, d Direction, parse func(string) (T, error),
 		read: func(n *node) (T, complaint) {
 			var none T
 			text, c := numberText(n)
-			if c.found() {
+			if c.Found() {
 				return none, c
 			}
 			v, err := parse(text)
 			switch {
 			case err != nil:
-				return none, complaint{problem: numberProblem(err), hint: "write digits, with at most 9 decimals"}
+				return none, complaint{Problem: numberProblem(err), Hint: "write digits, with at most 9 decimals"}
 			case v.IsNegative():
-				return none, complaint{problem: "is negative"}
+				return none, complaint{Problem: "is negative"}
 			case v.IsZero() && !in.zero:
-				return none, complaint{problem: "is 0", hint: "write off to switch it off"}
+				return none, complaint{Problem: "is 0", Hint: "write off to switch it off"}
 			case in.below != none && v.Cmp(in.below) >= 0:
-				return none, complaint{problem: in.reason, hint: "write off to switch it off"}
+				return none, complaint{Problem: in.reason, Hint: "write off to switch it off"}
 			}
 			return v, complaint{}
 		},
@@ -70,21 +70,21 @@ func ordered(cmp int, d Direction) Effect {
 // numberText returns the source text of a number, quoted or plain.
 func numberText(n *node) (string, complaint) {
 	switch {
-	case n.isNull():
+	case n.Null:
 		return "", nullComplaint
-	case n.shape != scalar:
-		return "", complaint{problem: "is not a number", hint: "write one value, or off"}
-	case !n.quoted && n.as == asBool:
-		return "", complaint{problem: "is not a number", hint: "write a number, or off"}
+	case n.Shape != Scalar:
+		return "", complaint{Problem: "is not a number", Hint: "write one value, or off"}
+	case n.Bool:
+		return "", complaint{Problem: "is not a number", Hint: "write a number, or off"}
 	}
-	return n.text, wrongOff(n)
+	return n.Text, wrongOff(n)
 }
 
 // wrongOff finds words that look like off but are not.
 func wrongOff(n *node) complaint {
-	switch lower(n.text) {
+	switch lower(n.Text) {
 	case "off", "none", "unlimited", "disabled", "no", "false", "inf", ".inf", "infinity":
-		return complaint{problem: "is not a number", hint: "write off to switch it off"}
+		return complaint{Problem: "is not a number", Hint: "write off to switch it off"}
 	}
 	return complaint{}
 }
@@ -97,7 +97,7 @@ func numberProblem(err error) string {
 	return "is not a number"
 }
 
-var nullComplaint = complaint{problem: "has no value", hint: "every key needs one; null is not accepted"}
+var nullComplaint = complaint{Problem: "has no value", Hint: "every key needs one; null is not accepted"}
 
 func quantity(d Direction) figure[money.Quantity] {
 	return ofDecimal(KindQuantity, d, money.ParseQuantity, bounds[money.Quantity]{zero: true})
@@ -132,7 +132,7 @@ func count(low, high int) figure[int] {
 		kind: KindCount, direction: LowerTightens, schema: countSchema(low, high),
 		read: func(n *node) (int, complaint) {
 			text, c := numberText(n)
-			if c.found() {
+			if c.Found() {
 				return 0, c
 			}
 			return wholeNumber(text, low, high)
@@ -146,19 +146,19 @@ func wholeNumber(text string, low, high int) (int, complaint) {
 	q, err := money.ParseQuantity(text)
 	switch {
 	case err != nil:
-		return 0, complaint{problem: numberProblem(err), hint: "write a whole number"}
+		return 0, complaint{Problem: numberProblem(err), Hint: "write a whole number"}
 	case q.IsNegative():
-		return 0, complaint{problem: "is negative"}
+		return 0, complaint{Problem: "is negative"}
 	case !q.IsWhole():
-		return 0, complaint{problem: "is not a whole number"}
+		return 0, complaint{Problem: "is not a whole number"}
 	case q.Cmp(money.QuantityFromInt(int64(high))) > 0:
-		return 0, complaint{problem: "is more than " + strconv.Itoa(high)}
+		return 0, complaint{Problem: "is more than " + strconv.Itoa(high)}
 	case q.Cmp(money.QuantityFromInt(int64(low))) < 0:
-		return 0, complaint{problem: "is less than " + strconv.Itoa(low), hint: "write off to switch it off"}
+		return 0, complaint{Problem: "is less than " + strconv.Itoa(low), Hint: "write off to switch it off"}
 	}
 	v, err := strconv.Atoi(q.String())
 	if err != nil {
-		return 0, complaint{problem: "is not a whole number"}
+		return 0, complaint{Problem: "is not a whole number"}
 	}
 	return v, complaint{}
 }
@@ -194,38 +194,38 @@ var units = [...]struct {
 func readDuration(n *node, most time.Duration) (time.Duration, complaint) {
 	const form = "write a whole number and ms, s, m or h, such as 10s"
 	switch {
-	case n.isNull():
+	case n.Null:
 		return 0, nullComplaint
-	case n.shape != scalar:
-		return 0, complaint{problem: "is not a duration", hint: form}
+	case n.Shape != Scalar:
+		return 0, complaint{Problem: "is not a duration", Hint: form}
 	}
 	end := 0
-	for end < len(n.text) && n.text[end] >= '0' && n.text[end] <= '9' {
+	for end < len(n.Text) && n.Text[end] >= '0' && n.Text[end] <= '9' {
 		end++
 	}
-	if end == 0 || n.text[0] == '0' && end > 1 {
-		return 0, complaint{problem: "is not a duration", hint: form}
+	if end == 0 || n.Text[0] == '0' && end > 1 {
+		return 0, complaint{Problem: "is not a duration", Hint: form}
 	}
-	v, err := strconv.ParseInt(n.text[:end], 10, 64)
+	v, err := strconv.ParseInt(n.Text[:end], 10, 64)
 	if err != nil {
-		return 0, complaint{problem: "is a duration longer than " + string(bareDuration(most))}
+		return 0, complaint{Problem: "is a duration longer than " + string(bareDuration(most))}
 	}
-	if v == 0 && end == len(n.text) {
-		return 0, complaint{problem: "is 0", hint: "write off to switch it off"}
+	if v == 0 && end == len(n.Text) {
+		return 0, complaint{Problem: "is 0", Hint: "write off to switch it off"}
 	}
 	for _, u := range units {
-		if n.text[end:] != u.name {
+		if n.Text[end:] != u.name {
 			continue
 		}
 		switch {
 		case v == 0:
-			return 0, complaint{problem: "is 0", hint: "write off to switch it off"}
+			return 0, complaint{Problem: "is 0", Hint: "write off to switch it off"}
 		case v > int64(most/u.unit):
-			return 0, complaint{problem: "is a duration longer than " + string(bareDuration(most))}
+			return 0, complaint{Problem: "is a duration longer than " + string(bareDuration(most))}
 		}
 		return time.Duration(v) * u.unit, complaint{}
 	}
-	return 0, complaint{problem: "is not a duration", hint: form}
+	return 0, complaint{Problem: "is not a duration", Hint: form}
 }
 
 func bareDuration(v time.Duration) []byte {

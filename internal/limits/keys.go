@@ -169,11 +169,11 @@ func limit[T any](f figure[T], field func(*Document) *Limit[T]) row {
 		read: func(d *Document, n *node) (c complaint) {
 			l := field(d)
 			*l = Limit[T]{Set: true}
-			if n.shape == scalar && n.text == offWord {
+			if n.Shape == Scalar && n.Text == offWord {
 				return complaint{}
 			}
 			l.Value, c = f.read(n)
-			l.On = !c.found()
+			l.On = !c.Found()
 			return c
 		},
 		write: func(d *Document, b []byte) []byte {
@@ -207,10 +207,10 @@ func stopPriceSide() row {
 	r := limit(figure[bool]{
 		kind: KindSwitch, direction: TrueTightens, schema: `{"const":"on"}`,
 		read: func(n *node) (bool, complaint) {
-			if n.shape == scalar && n.text == "on" {
+			if n.Shape == Scalar && n.Text == "on" {
 				return true, complaint{}
 			}
-			return false, complaint{problem: "is neither on nor off", hint: "write on or off"}
+			return false, complaint{Problem: "is neither on nor off", Hint: "write on or off"}
 		},
 		write:  func(b []byte, _ bool) []byte { return append(b, `"on"`...) },
 		effect: func(_, _ bool) Effect { return Same },

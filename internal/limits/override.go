@@ -85,33 +85,33 @@ type written struct {
 
 func (w *walker) overrides(n *node) {
 	switch {
-	case n.isNull():
-		w.p.add(n.place, "symbols", nullComplaint)
+	case n.Null:
+		w.p.Add(n.Place, "symbols", nullComplaint)
 		return
-	case n.shape != mapping:
-		w.p.add(n.place, "symbols", complaint{problem: "is not a mapping of symbols to sections", hint: "write {} for none"})
+	case n.Shape != Mapping:
+		w.p.Add(n.Place, "symbols", complaint{Problem: "is not a mapping of symbols to sections", Hint: "write {} for none"})
 		return
-	case len(n.keys) > OverridesMax:
-		w.p.add(n.place, "symbols", complaint{problem: "holds more than " + strconv.Itoa(OverridesMax) + " symbols"})
+	case len(n.Keys) > OverridesMax:
+		w.p.Add(n.Place, "symbols", complaint{Problem: "holds more than " + strconv.Itoa(OverridesMax) + " symbols"})
 		return
 	}
-	w.d.Symbols = make(map[string]Override, len(n.keys))
-	for i, k := range n.keys {
-		if w.p.full() {
+	w.d.Symbols = make(map[string]Override, len(n.Keys))
+	for i, k := range n.Keys {
+		if w.p.Full() {
 			return
 		}
 		symbol, c := readSymbol(k)
-		if c.found() {
-			w.p.add(k.place, "symbols", c)
+		if c.Found() {
+			w.p.Add(k.Place, "symbols", c)
 			continue
 		}
 		path := "symbols." + symbol
 		if _, twice := w.d.Symbols[symbol]; twice {
-			w.p.add(k.place, path, complaint{problem: "is written twice"})
+			w.p.Add(k.Place, path, complaint{Problem: "is written twice"})
 			continue
 		}
 		o := &written{path: path, d: &Document{}, nodes: make([]*node, len(table))}
-		w.symbol(o, k, n.values[i])
+		w.symbol(o, k, n.Values[i])
 		w.d.Symbols[symbol] = o.d.override()
 		w.written = append(w.written, o)
 	}
@@ -120,25 +120,25 @@ func (w *walker) overrides(n *node) {
 // symbol reads the sections of one symbol.
 func (w *walker) symbol(o *written, at, n *node) {
 	switch {
-	case n.isNull():
-		w.p.add(n.place, o.path, nullComplaint)
+	case n.Null:
+		w.p.Add(n.Place, o.path, nullComplaint)
 		return
-	case n.shape != mapping || len(n.keys) == 0:
-		w.p.add(n.place, o.path, complaint{problem: "holds no section", hint: "write the sections to tighten, or leave the symbol out"})
+	case n.Shape != Mapping || len(n.Keys) == 0:
+		w.p.Add(n.Place, o.path, complaint{Problem: "holds no section", Hint: "write the sections to tighten, or leave the symbol out"})
 		return
 	}
 	var seen []string
-	for i, k := range n.keys {
+	for i, k := range n.Keys {
 		name, ok := w.key(k, o.path)
 		switch {
-		case !ok, w.p.full():
+		case !ok, w.p.Full():
 		case contains(seen, name):
-			w.p.add(k.place, join(o.path, name), complaint{problem: "is written twice"})
+			w.p.Add(k.Place, join(o.path, name), complaint{Problem: "is written twice"})
 		case name != "size" && name != "position" && name != "collar":
-			w.p.add(k.place, join(o.path, printable(name)), complaint{problem: "cannot be set for one symbol", hint: "only size, position and collar can"})
+			w.p.Add(k.Place, join(o.path, printable(name)), complaint{Problem: "cannot be set for one symbol", Hint: "only size, position and collar can"})
 		default:
 			seen = append(seen, name)
-			w.symbolSection(o, n.values[i], name)
+			w.symbolSection(o, n.Values[i], name)
 		}
 	}
 }
@@ -146,28 +146,28 @@ func (w *walker) symbol(o *written, at, n *node) {
 func (w *walker) symbolSection(o *written, n *node, section string) {
 	path := join(o.path, section)
 	switch {
-	case n.isNull():
-		w.p.add(n.place, path, nullComplaint)
+	case n.Null:
+		w.p.Add(n.Place, path, nullComplaint)
 		return
-	case n.shape != mapping || len(n.keys) == 0:
-		w.p.add(n.place, path, complaint{problem: "holds no key", hint: "write the keys to tighten, or leave the section out"})
+	case n.Shape != Mapping || len(n.Keys) == 0:
+		w.p.Add(n.Place, path, complaint{Problem: "holds no key", Hint: "write the keys to tighten, or leave the section out"})
 		return
 	}
-	for i, k := range n.keys {
+	for i, k := range n.Keys {
 		name, ok := w.key(k, path)
-		if !ok || w.p.full() {
+		if !ok || w.p.Full() {
 			continue
 		}
 		at := find(section, name)
 		switch {
 		case at < 0 || !table[at].PerSymbol:
-			w.p.add(k.place, join(path, printable(name)), unknown(section, name, true))
+			w.p.Add(k.Place, join(path, printable(name)), unknown(section, name, true))
 		case o.nodes[at] != nil:
-			w.p.add(k.place, join(path, name), complaint{problem: "is written twice"})
+			w.p.Add(k.Place, join(path, name), complaint{Problem: "is written twice"})
 		default:
 			o.nodes[at] = k
-			if c := table[at].read(o.d, n.values[i]); c.found() {
-				w.p.add(n.values[i].place, join(path, name), c)
+			if c := table[at].read(o.d, n.Values[i]); c.Found() {
+				w.p.Add(n.Values[i].Place, join(path, name), c)
 			}
 		}
 	}
@@ -188,9 +188,9 @@ func (w *walker) tightenOnly() {
 			case Loosens:
 				problem = "is looser than"
 			}
-			w.p.add(o.nodes[i].place, o.path+"."+table[i].Path, complaint{
-				problem: problem + " the document's own " + display(table[i].write(w.d, nil)),
-				hint:    "an override may only tighten",
+			w.p.Add(o.nodes[i].Place, o.path+"."+table[i].Path, complaint{
+				Problem: problem + " the document's own " + display(table[i].write(w.d, nil)),
+				Hint:    "an override may only tighten",
 			})
 		}
 	}

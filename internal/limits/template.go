@@ -37,7 +37,7 @@ func Template(account string) []byte {
 
 // accountText writes an account in quotes where YAML would read it otherwise.
 func accountText(account string) string {
-	if _, c := accountID().read(&node{shape: scalar, text: account, quoted: true}); c.found() {
+	if _, c := accountID().read(&node{Shape: Scalar, Text: account, Quoted: true}); c.Found() {
 		return "paper"
 	}
 	switch account {

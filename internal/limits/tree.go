@@ -1,107 +1,51 @@
 package limits
 
-// Shape says what a tree is.
-type Shape uint8
+import "github.com/broker-rails/broker-rails/internal/strict"
 
-// Shapes.
-const (
-	Scalar Shape = iota + 1
-	Mapping
-	List
+// What the strict reader calls its parts, as this package's callers know them.
+type (
+	// Error is one problem of a document, with its place.
+	Error = strict.Error
+	// Errors is what Load returns for a document that it refuses.
+	Errors = strict.Errors
+	// Tree is one value of a strictly read text.
+	Tree = strict.Tree
+	// Shape says what a tree is.
+	Shape = strict.Shape
 )
 
-// Tree is one value of a strictly read text, the same for YAML and JSON. A scalar
-// keeps its source text: nothing is converted before a reader says what it should be.
-// It is for documents that stand beside the limits and are read as strictly.
-type Tree struct {
-	Line, Column int // from 1
-	Shape        Shape
-	Text         string // of a scalar
-	Quoted       bool   // the scalar was written in quotes
-	// What YAML would make of an unquoted scalar. A text is none of them.
-	Number, Bool, Null, Other bool    // other: a date
-	Keys, Values              []*Tree // of a mapping; Values of a list
-}
+// Limits of a text, and the shapes of its values.
+const (
+	ProblemsMax = strict.ProblemsMax
+	DepthMax    = strict.DepthMax
+	Scalar      = strict.Scalar
+	Mapping     = strict.Mapping
+	List        = strict.List
+)
 
-// ReadTree reads one document of YAML or JSON as Load does: no anchors, tags, blocks,
-// hidden characters or second document. Duplicate keys are the reader's to refuse.
-// Errors are those of Load.
-func ReadTree(name string, text []byte) (*Tree, error) {
-	p := problems{name: printable(name)}
-	readable(text, &p)
-	if err := p.err(); err != nil {
-		return nil, err
-	}
-	var root *node
-	if looksLikeJSON(name, text) {
-		root = parseJSON(text, &p)
-	} else {
-		root = parseYAML(text, &p)
-	}
-	if err := p.err(); err != nil {
-		return nil, err
-	}
-	return root.tree(), nil
-}
+type (
+	node      = strict.Tree
+	place     = strict.Place
+	complaint = strict.Complaint
+	problems  = strict.Problems
+)
+
+// ReadTree reads one document of YAML or JSON as Load does, for documents that stand
+// beside the limits. Duplicate keys are the reader's to refuse. Errors are those of Load.
+func ReadTree(name string, text []byte) (*Tree, error) { return strict.Read(name, text) }
 
 // OverTree is Over for a part of a text that was read already; problems have their
 // place in that text.
 func OverTree(base *Document, name string, t *Tree) (*Document, error) {
 	d := *base
-	w := &walker{d: &d, nodes: make([]*node, len(table)), p: problems{name: printable(name)}, partial: true}
-	w.document(t.node())
+	w := &walker{d: &d, nodes: make([]*node, len(table)), p: problems{Name: printable(name)}, partial: true}
+	w.document(t)
 	return w.finish()
 }
 
 // Nearest returns the known name that was probably meant; empty if none is close.
-func Nearest(text string, known []string) string { return nearest(text, known) }
+func Nearest(text string, known []string) string { return strict.Nearest(text, known) }
 
-func (n *node) tree() *Tree {
-	t := &Tree{
-		Line: n.line, Column: n.column, Text: n.text, Quoted: n.quoted,
-		Number: !n.quoted && n.as == asNumber, Bool: !n.quoted && n.as == asBool, Null: n.isNull(),
-		Other: !n.quoted && n.as == asOther,
-	}
-	switch n.shape {
-	case mapping:
-		t.Shape = Mapping
-	case list:
-		t.Shape = List
-	default:
-		t.Shape = Scalar
-	}
-	for _, k := range n.keys {
-		t.Keys = append(t.Keys, k.tree())
-	}
-	for _, v := range n.values {
-		t.Values = append(t.Values, v.tree())
-	}
-	return t
-}
-
-func (t *Tree) node() *node {
-	n := &node{place: place{t.Line, t.Column}, shape: scalar, text: t.Text, quoted: t.Quoted, as: asText}
-	switch {
-	case t.Number:
-		n.as = asNumber
-	case t.Bool:
-		n.as = asBool
-	case t.Null:
-		n.as = asNull
-	case t.Other:
-		n.as = asOther
-	}
-	switch t.Shape {
-	case Mapping:
-		n.shape = mapping
-	case List:
-		n.shape = list
-	}
-	for _, k := range t.Keys {
-		n.keys = append(n.keys, k.node())
-	}
-	for _, v := range t.Values {
-		n.values = append(n.values, v.node())
-	}
-	return n
-}
+func nearest(text string, known []string) string { return strict.Nearest(text, known) }
+func lower(s string) string                      { return strict.Lower(s) }
+func printable(s string) string                  { return strict.Printable(s) }

@@ -16,20 +16,20 @@ type walker struct {
 // key is the text of a mapping's key, which must be a plain text.
 func (w *walker) key(n *node, section string) (string, bool) {
 	switch {
-	case n.shape != scalar:
-		w.p.add(n.place, section, complaint{problem: "has a key that is not a text"})
+	case n.Shape != Scalar:
+		w.p.Add(n.Place, section, complaint{Problem: "has a key that is not a text"})
 		return "", false
-	case !n.quoted && n.as != asText:
-		w.p.add(n.place, section, complaint{problem: "has the key " + quoted(n.text) + ", which is not a text in YAML", hint: "put it in quotes"})
+	case !n.IsText():
+		w.p.Add(n.Place, section, complaint{Problem: "has the key " + quoted(n.Text) + ", which is not a text in YAML", Hint: "put it in quotes"})
 		return "", false
 	}
-	return n.text, true
+	return n.Text, true
 }
 
 // document reads the whole text.
 func (w *walker) document(root *node) {
-	if root.shape != mapping {
-		w.p.add(root.place, "", complaint{problem: "is not a mapping of keys to values"})
+	if root.Shape != Mapping {
+		w.p.Add(root.Place, "", complaint{Problem: "is not a mapping of keys to values"})
 		return
 	}
 	w.root = root
@@ -39,16 +39,16 @@ func (w *walker) document(root *node) {
 	}
 	for i := range table {
 		if w.nodes[i] == nil && table[i].section == "" {
-			w.p.add(root.place, table[i].Path, missing(&table[i]))
+			w.p.Add(root.Place, table[i].Path, missing(&table[i]))
 		}
 	}
 }
 
 // missing is the complaint about a key that was not written.
 func missing(r *row) complaint {
-	c := complaint{problem: "is missing", hint: "write a value"}
+	c := complaint{Problem: "is missing", Hint: "write a value"}
 	if r.Off {
-		c.hint = "write a value, or off"
+		c.Hint = "write a value, or off"
 	}
 	return c
 }
@@ -56,23 +56,23 @@ func missing(r *row) complaint {
 // section reads one mapping: the document itself when name is empty.
 func (w *walker) section(n *node, name string) {
 	var seen []string
-	for i, k := range n.keys {
+	for i, k := range n.Keys {
 		text, ok := w.key(k, name)
-		if !ok || w.p.full() {
+		if !ok || w.p.Full() {
 			continue
 		}
 		if contains(seen, text) {
-			w.p.add(k.place, join(name, text), complaint{problem: "is written twice"})
+			w.p.Add(k.Place, join(name, text), complaint{Problem: "is written twice"})
 			continue
 		}
 		seen = append(seen, text)
 		if at := find(name, text); at >= 0 {
 			w.nodes[at] = k
-			w.value(at, n.values[i])
+			w.value(at, n.Values[i])
 		} else if name == "" && contains(sections[:], text) {
-			w.part(n.values[i], text)
+			w.part(n.Values[i], text)
 		} else {
-			w.p.add(k.place, join(name, printable(text)), unknown(name, text, false))
+			w.p.Add(k.Place, join(name, printable(text)), unknown(name, text, false))
 		}
 	}
 	if name != "" || w.partial {
@@ -80,7 +80,7 @@ func (w *walker) section(n *node, name string) {
 	}
 	for _, s := range sections {
 		if !contains(seen, s) {
-			w.p.add(n.place, s, complaint{problem: "is missing", hint: "every section needs all of its keys"})
+			w.p.Add(n.Place, s, complaint{Problem: "is missing", Hint: "every section needs all of its keys"})
 		}
 	}
 }
@@ -88,17 +88,17 @@ func (w *walker) section(n *node, name string) {
 // part reads one section's mapping and finds the keys that it lacks.
 func (w *walker) part(n *node, name string) {
 	switch {
-	case n.isNull():
-		w.p.add(n.place, name, nullComplaint)
+	case n.Null:
+		w.p.Add(n.Place, name, nullComplaint)
 		return
-	case n.shape != mapping:
-		w.p.add(n.place, name, complaint{problem: "is not a mapping of keys to values"})
+	case n.Shape != Mapping:
+		w.p.Add(n.Place, name, complaint{Problem: "is not a mapping of keys to values"})
 		return
 	}
 	w.section(n, name)
 	for i := range table {
 		if !w.partial && w.nodes[i] == nil && table[i].section == name {
-			w.p.add(n.place, table[i].Path, missing(&table[i]))
+			w.p.Add(n.Place, table[i].Path, missing(&table[i]))
 		}
 	}
 }
@@ -108,8 +108,8 @@ func (w *walker) value(at int, n *node) {
 		w.overrides(n)
 		return
 	}
-	if c := table[at].read(w.d, n); c.found() {
-		w.p.add(n.place, table[at].Path, c)
+	if c := table[at].read(w.d, n); c.Found() {
+		w.p.Add(n.Place, table[at].Path, c)
 	}
 }
 
@@ -135,7 +135,7 @@ func index(path string) int {
 // unknown explains a key that nobody reads: by the nearest name of its section,
 // else by the section where it belongs.
 func unknown(section, text string, perSymbol bool) complaint {
-	c := complaint{problem: "is not a known key"}
+	c := complaint{Problem: "is not a known key"}
 	var here []string
 	if section == "" && !perSymbol {
 		here = append(here, sections[:]...)
@@ -146,16 +146,16 @@ func unknown(section, text string, perSymbol bool) complaint {
 		}
 	}
 	if near := nearest(text, here); near != "" {
-		c.hint = "did you mean " + near + "?"
+		c.Hint = "did you mean " + near + "?"
 		return c
 	}
 	for i := range table {
 		switch {
 		case table[i].name != text || perSymbol && table[i].section != section:
 		case perSymbol:
-			c = complaint{problem: "cannot be set for one symbol"}
+			c = complaint{Problem: "cannot be set for one symbol"}
 		default:
-			c.hint = "it belongs at " + table[i].Path
+			c.Hint = "it belongs at " + table[i].Path
 		}
 	}
 	return c

@@ -28,14 +28,14 @@ func quoted(s string) string { return strconv.Quote(printable(s)) }
 // plainText returns a text, refusing what YAML reads as something else unquoted.
 func plainText(n *node) (string, complaint) {
 	switch {
-	case n.isNull():
+	case n.Null:
 		return "", nullComplaint
-	case n.shape != scalar:
-		return "", complaint{problem: "is not a text", at: n}
-	case !n.quoted && n.as != asText:
-		return "", complaint{problem: quoted(n.text) + " is not a text in YAML", hint: "put it in quotes", at: n}
+	case n.Shape != Scalar:
+		return "", complaint{Problem: "is not a text", At: n}
+	case !n.IsText():
+		return "", complaint{Problem: quoted(n.Text) + " is not a text in YAML", Hint: "put it in quotes", At: n}
 	}
-	return n.text, complaint{}
+	return n.Text, complaint{}
 }
 
 // identifier is a text of 1 to most bytes in which each byte is in the set.
@@ -44,18 +44,18 @@ func identifier(most int, form, pattern string, allowed func(c byte) bool) figur
 		kind: KindText, schema: `{"type":"string","pattern":"` + pattern + `"}`,
 		read: func(n *node) (string, complaint) {
 			text, c := plainText(n)
-			if c.found() {
+			if c.Found() {
 				return "", c
 			}
 			if len(text) == 0 || len(text) > most {
-				return "", complaint{problem: "is not " + form}
+				return "", complaint{Problem: "is not " + form}
 			}
 			if !isAlnum(text[0]) {
-				return "", complaint{problem: "is not " + form}
+				return "", complaint{Problem: "is not " + form}
 			}
 			for i := range len(text) {
 				if !allowed(text[i]) {
-					return "", complaint{problem: "is not " + form}
+					return "", complaint{Problem: "is not " + form}
 				}
 			}
 			return text, complaint{}
@@ -85,8 +85,8 @@ func accountID() figure[string] {
 	read := f.read
 	f.read = func(n *node) (string, complaint) {
 		text, c := read(n)
-		if !c.found() && lower(text) == offWord {
-			return "", complaint{problem: "cannot be off", hint: "write the account's id"}
+		if !c.Found() && lower(text) == offWord {
+			return "", complaint{Problem: "cannot be off", Hint: "write the account's id"}
 		}
 		return text, c
 	}
@@ -98,8 +98,8 @@ func currency() figure[string] {
 	read := f.read
 	f.read = func(n *node) (string, complaint) {
 		text, c := read(n)
-		if !c.found() && len(text) != 3 {
-			return "", complaint{problem: "is not a currency code of three capital letters"}
+		if !c.Found() && len(text) != 3 {
+			return "", complaint{Problem: "is not a currency code of three capital letters"}
 		}
 		return text, c
 	}
@@ -122,16 +122,16 @@ func oneOf[T word]() figure[T] {
 
 func wordIndex(n *node, words []string) (int, complaint) {
 	text, c := plainText(n)
-	if c.found() {
+	if c.Found() {
 		return 0, c
 	}
 	i := slices.Index(words, text)
 	if i < 0 {
-		c = complaint{problem: quoted(text) + " is not known", at: n}
+		c = complaint{Problem: quoted(text) + " is not known", At: n}
 		if near := nearest(text, words); near != "" {
-			c.hint = "did you mean " + near + "?"
+			c.Hint = "did you mean " + near + "?"
 		} else {
-			c.hint = "known are " + string(appendTexts(nil, words))
+			c.Hint = "known are " + string(appendTexts(nil, words))
 		}
 		return 0, c
 	}
@@ -145,7 +145,7 @@ func calendar() figure[string] {
 		kind: KindWord, schema: `{"enum":["XNYS"]}`,
 		read: func(n *node) (string, complaint) {
 			i, c := wordIndex(n, known)
-			if c.found() {
+			if c.Found() {
 				return "", c
 			}
 			return known[i], c
@@ -162,8 +162,8 @@ func version() figure[int] {
 	read := f.read
 	f.read = func(n *node) (int, complaint) {
 		v, c := read(n)
-		if c.found() && !n.isNull() {
-			return 0, complaint{problem: "is not a version that is known", hint: "write 1"}
+		if c.Found() && !n.Null {
+			return 0, complaint{Problem: "is not a version that is known", Hint: "write 1"}
 		}
 		return v, c
 	}
@@ -175,14 +175,14 @@ func flag(d Direction) figure[bool] {
 		kind: KindFlag, direction: d, schema: `{"type":"boolean"}`,
 		read: func(n *node) (bool, complaint) {
 			switch {
-			case n.isNull():
+			case n.Null:
 				return false, nullComplaint
-			case n.shape == scalar && !n.quoted && n.text == "true":
+			case n.Shape == Scalar && !n.Quoted && n.Text == "true":
 				return true, complaint{}
-			case n.shape == scalar && !n.quoted && n.text == "false":
+			case n.Shape == Scalar && !n.Quoted && n.Text == "false":
 				return false, complaint{}
 			}
-			return false, complaint{problem: "is neither true nor false", hint: "write true or false, without quotes"}
+			return false, complaint{Problem: "is neither true nor false", Hint: "write true or false, without quotes"}
 		},
 		write: strconv.AppendBool,
 		effect: func(before, after bool) Effect {
@@ -216,17 +216,17 @@ func listOf[T word]() figure[[]T] {
 	return figure[[]T]{
 		kind: KindWords, direction: FewerTightens, schema: listSchema(`{"enum":` + string(appendTexts(nil, words)) + `}`),
 		read: func(n *node) ([]T, complaint) {
-			if c := isList(n); c.found() {
+			if c := isList(n); c.Found() {
 				return nil, c
 			}
 			all := make([]T, 0, len(words))
-			for _, item := range n.values {
+			for _, item := range n.Values {
 				i, c := wordIndex(item, words)
 				switch {
-				case c.found():
+				case c.Found():
 					return nil, inList(c, item)
 				case slices.Contains(all, T(i+1)):
-					return nil, complaint{problem: "lists " + words[i] + " twice", at: item}
+					return nil, complaint{Problem: "lists " + words[i] + " twice", At: item}
 				}
 				all = append(all, T(i+1))
 			}
@@ -249,20 +249,20 @@ func listOf[T word]() figure[[]T] {
 
 func isList(n *node) complaint {
 	switch {
-	case n.isNull():
+	case n.Null:
 		return nullComplaint
-	case n.shape != list:
-		return complaint{problem: "is not a list", hint: "write [...]; [] allows nothing"}
+	case n.Shape != List:
+		return complaint{Problem: "is not a list", Hint: "write [...]; [] allows nothing"}
 	}
 	return complaint{}
 }
 
 // inList gives a complaint about an item the item's own place.
 func inList(c complaint, item *node) complaint {
-	if c.problem == nullComplaint.problem {
-		c = complaint{problem: "holds an item without a value"}
+	if c.Problem == nullComplaint.Problem {
+		c = complaint{Problem: "holds an item without a value"}
 	}
-	c.at = item
+	c.At = item
 	return c
 }
 
@@ -292,16 +292,16 @@ func symbols(d Direction) figure[[]string] {
 	return figure[[]string]{
 		kind: KindSymbols, direction: d, schema: listSchema(symbolSchema),
 		read: func(n *node) ([]string, complaint) {
-			if c := isList(n); c.found() {
+			if c := isList(n); c.Found() {
 				return nil, c
 			}
-			if len(n.values) > SymbolsMax {
-				return nil, complaint{problem: "lists more than " + strconv.Itoa(SymbolsMax) + " symbols"}
+			if len(n.Values) > SymbolsMax {
+				return nil, complaint{Problem: "lists more than " + strconv.Itoa(SymbolsMax) + " symbols"}
 			}
-			all := make([]string, 0, len(n.values))
-			for _, item := range n.values {
+			all := make([]string, 0, len(n.Values))
+			for _, item := range n.Values {
 				symbol, c := readSymbol(item)
-				if c.found() {
+				if c.Found() {
 					return nil, inList(c, item)
 				}
 				all = append(all, symbol)
@@ -309,7 +309,7 @@ func symbols(d Direction) figure[[]string] {
 			slices.Sort(all)
 			for i := 1; i < len(all); i++ {
 				if all[i] == all[i-1] {
-					return nil, complaint{problem: "lists " + all[i] + " twice"}
+					return nil, complaint{Problem: "lists " + all[i] + " twice"}
 				}
 			}
 			return all, complaint{}
@@ -323,12 +323,12 @@ func symbols(d Direction) figure[[]string] {
 // a share class after a dot, so that BRK-B in a list binds an order for BRK.B.
 func readSymbol(n *node) (string, complaint) {
 	text, c := plainText(n)
-	if c.found() {
+	if c.Found() {
 		return "", c
 	}
 	const form = "is not a symbol: 1 to 32 letters, digits and . / -, beginning with a letter or digit"
 	if len(text) == 0 || len(text) > order.SymbolBytesMax || !isAlnum(text[0]) {
-		return "", complaint{problem: quoted(text) + " " + form}
+		return "", complaint{Problem: quoted(text) + " " + form}
 	}
 	b := []byte(text)
 	for i, c := range b {
@@ -336,7 +336,7 @@ func readSymbol(n *node) (string, complaint) {
 		case c >= 'a' && c <= 'z':
 			b[i] = c - 'a' + 'A'
 		case !isAlnum(c) && c != '.' && c != '/' && c != '-':
-			return "", complaint{problem: quoted(text) + " " + form}
+			return "", complaint{Problem: quoted(text) + " " + form}
 		}
 	}
 	order.DotShareClass(b)
@@ -359,11 +359,11 @@ func reserved() figure[[]string] {
 	return figure[[]string]{
 		kind: KindReserved, schema: `{"type":"array","maxItems":0}`,
 		read: func(n *node) ([]string, complaint) {
-			if c := isList(n); c.found() {
+			if c := isList(n); c.Found() {
 				return nil, c
 			}
-			if len(n.values) > 0 {
-				return nil, complaint{problem: "is not empty", hint: "nothing can be held for a person in this version; write []"}
+			if len(n.Values) > 0 {
+				return nil, complaint{Problem: "is not empty", Hint: "nothing can be held for a person in this version; write []"}
 			}
 			return []string{}, complaint{}
 		},

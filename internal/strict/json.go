@@ -1,4 +1,4 @@
-package limits
+package strict
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 // looksLikeJSON reports whether the text is to be read as JSON: by its name, or
 // because it is one strict JSON value. Such a text means the same in YAML.
 func looksLikeJSON(name string, text []byte) bool {
-	if strings.HasSuffix(lower(name), ".json") {
+	if strings.HasSuffix(Lower(name), ".json") {
 		return true
 	}
 	trimmed := bytes.TrimLeft(text, " \t\r\n")
@@ -24,42 +24,42 @@ func looksLikeJSON(name string, text []byte) bool {
 type jsonReader struct {
 	dec  *jsontext.Decoder
 	text []byte
-	p    *problems
+	p    *Problems
 	// last offset and its place, so that finding places is linear in the text
 	offset int64
-	at     place
+	at     Place
 }
 
 // parseJSON reads exactly one value. It returns nil after adding a problem.
-func parseJSON(text []byte, p *problems) *node {
+func parseJSON(text []byte, p *Problems) *Tree {
 	r := &jsonReader{
 		dec:  jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true)),
-		text: text, p: p, at: place{1, 1},
+		text: text, p: p, at: Place{1, 1},
 	}
 	if r.dec.PeekKind() == 0 && len(bytes.TrimSpace(text)) == 0 {
-		p.add(place{1, 1}, "", complaint{problem: "is empty", hint: "a limits document has no defaults; start from a complete one"})
+		p.Add(Place{1, 1}, "", Complaint{Problem: "is empty", Hint: "write it whole"})
 		return nil
 	}
-	before := len(p.list)
+	before := len(p.List)
 	root := r.value(1)
-	if len(p.list) > before {
+	if len(p.List) > before {
 		return nil
 	}
 	if _, err := r.dec.ReadToken(); !errors.Is(err, io.EOF) {
-		p.add(r.place(r.dec.InputOffset()), "", complaint{problem: "a second value follows", hint: "one file holds one document"})
+		p.Add(r.place(r.dec.InputOffset()), "", Complaint{Problem: "a second value follows", Hint: "one file holds one document"})
 		return nil
 	}
 	return root
 }
 
 // place finds line and column of a byte offset that is not before the last one.
-func (r *jsonReader) place(offset int64) place {
+func (r *jsonReader) place(offset int64) Place {
 	for r.offset < offset && r.offset < int64(len(r.text)) {
 		switch c := r.text[r.offset]; {
 		case c == '\n':
-			r.at.line, r.at.column = r.at.line+1, 1
+			r.at.Line, r.at.Column = r.at.Line+1, 1
 		case c&0xc0 != 0x80: // columns count characters, not bytes
-			r.at.column++
+			r.at.Column++
 		}
 		r.offset++
 	}
@@ -67,7 +67,7 @@ func (r *jsonReader) place(offset int64) place {
 }
 
 // start is the place of the next token: past white space, commas and colons.
-func (r *jsonReader) start() place {
+func (r *jsonReader) start() Place {
 	at := r.dec.InputOffset()
 	for at < int64(len(r.text)) && strings.IndexByte(" \t\r\n,:", r.text[at]) >= 0 {
 		at++
@@ -76,28 +76,28 @@ func (r *jsonReader) start() place {
 }
 
 // value reads one value, or adds a problem and returns nil.
-func (r *jsonReader) value(depth int) *node {
-	n := &node{place: r.start(), shape: scalar}
+func (r *jsonReader) value(depth int) *Tree {
+	n := &Tree{Place: r.start(), Shape: Scalar}
 	if depth > DepthMax {
-		r.p.add(n.place, "", complaint{problem: "nests deeper than 16 levels"})
+		r.p.Add(n.Place, "", Complaint{Problem: "nests deeper than 16 levels"})
 		return nil
 	}
 	token, err := r.dec.ReadToken()
 	if err != nil {
-		r.p.add(n.place, "", complaint{problem: "is not JSON: " + jsonMessage(err)})
+		r.p.Add(n.Place, "", Complaint{Problem: "is not JSON: " + jsonMessage(err)})
 		return nil
 	}
 	switch token.Kind() {
 	case '"':
-		n.text, n.quoted, n.as = token.String(), true, asText
+		n.Text, n.Quoted = token.String(), true
 	case '0':
-		n.text, n.as = token.String(), asNumber // the literal's own text
+		n.Text, n.Number = token.String(), true // the literal's own text
 	case 't', 'f':
-		n.text, n.as = token.String(), asBool
+		n.Text, n.Bool = token.String(), true
 	case 'n':
-		n.text, n.as = token.String(), asNull
+		n.Text, n.Null = token.String(), true
 	case '{':
-		n.shape = mapping
+		n.Shape = Mapping
 		for r.dec.PeekKind() != '}' {
 			key := r.value(depth + 1)
 			if key == nil {
@@ -107,17 +107,17 @@ func (r *jsonReader) value(depth int) *node {
 			if v == nil {
 				return nil
 			}
-			n.keys, n.values = append(n.keys, key), append(n.values, v)
+			n.Keys, n.Values = append(n.Keys, key), append(n.Values, v)
 		}
 		return r.closed(n)
 	case '[':
-		n.shape = list
+		n.Shape = List
 		for r.dec.PeekKind() != ']' {
 			v := r.value(depth + 1)
 			if v == nil {
 				return nil
 			}
-			n.values = append(n.values, v)
+			n.Values = append(n.Values, v)
 		}
 		return r.closed(n)
 	}
@@ -125,9 +125,9 @@ func (r *jsonReader) value(depth int) *node {
 }
 
 // closed reads the token that ends n.
-func (r *jsonReader) closed(n *node) *node {
+func (r *jsonReader) closed(n *Tree) *Tree {
 	if _, err := r.dec.ReadToken(); err != nil {
-		r.p.add(r.start(), "", complaint{problem: "is not JSON: " + jsonMessage(err)})
+		r.p.Add(r.start(), "", Complaint{Problem: "is not JSON: " + jsonMessage(err)})
 		return nil
 	}
 	return n
@@ -135,7 +135,7 @@ func (r *jsonReader) closed(n *node) *node {
 
 func jsonMessage(err error) string {
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok && e.Err != nil {
-		return printable(e.Err.Error())
+		return Printable(e.Err.Error())
 	}
-	return printable(err.Error())
+	return Printable(err.Error())
 }

@@ -1,4 +1,4 @@
-package limits
+package strict
 
 import (
 	"slices"
@@ -61,45 +61,45 @@ func (es Errors) Unwrap() []error {
 	return all
 }
 
-// complaint is a problem before its place is known. The zero value is none.
-type complaint struct {
-	problem string
-	hint    string
-	at      *node  // a node inside the value, when the problem is there
-	suffix  string // the key inside the value
+// Complaint is a problem before its place is known. The zero value is none.
+type Complaint struct {
+	Problem string
+	Hint    string
+	At      *Tree  // a node inside the value, when the problem is there
+	Suffix  string // the key inside the value
 }
 
-func (c complaint) found() bool { return c.problem != "" }
+func (c Complaint) Found() bool { return c.Problem != "" }
 
-// problems collects what is wrong with one text.
-type problems struct {
-	name string
-	list Errors
+// Problems collects what is wrong with one text.
+type Problems struct {
+	Name string // of the text
+	List Errors
 }
 
-// full says that more problems would help nobody. It bounds the work and memory
+// Full says that more problems would help nobody. It bounds the work and memory
 // that a hostile text can cost.
-func (p *problems) full() bool { return len(p.list) >= 10*ProblemsMax }
+func (p *Problems) Full() bool { return len(p.List) >= 10*ProblemsMax }
 
-func (p *problems) add(at place, key string, c complaint) {
-	if p.full() {
+func (p *Problems) Add(at Place, key string, c Complaint) {
+	if p.Full() {
 		return
 	}
-	if c.at != nil {
-		at = c.at.place
+	if c.At != nil {
+		at = c.At.Place
 	}
-	p.list = append(p.list, &Error{
-		Name: p.name, Line: at.line, Column: at.column,
-		Key: key + c.suffix, Problem: c.problem, Hint: c.hint,
+	p.List = append(p.List, &Error{
+		Name: p.Name, Line: at.Line, Column: at.Column,
+		Key: key + c.Suffix, Problem: c.Problem, Hint: c.Hint,
 	})
 }
 
-// err returns the problems in the order of the text, cut to ProblemsMax.
-func (p *problems) err() error {
-	if len(p.list) == 0 {
+// Err returns the problems in the order of the text, cut to ProblemsMax.
+func (p *Problems) Err() error {
+	if len(p.List) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(p.list, func(a, b *Error) int {
+	slices.SortStableFunc(p.List, func(a, b *Error) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}
@@ -108,8 +108,8 @@ func (p *problems) err() error {
 		}
 		return strings.Compare(a.Key, b.Key)
 	})
-	if len(p.list) > ProblemsMax {
-		p.list = slices.Clip(p.list[:ProblemsMax])
+	if len(p.List) > ProblemsMax {
+		p.List = slices.Clip(p.List[:ProblemsMax])
 	}
-	return p.list
+	return p.List
 }

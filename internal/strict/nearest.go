@@ -1,16 +1,16 @@
-package limits
+package strict
 
-// nearest returns the known name closest to text by edit distance, or "" when
+// Nearest returns the known name closest to text by edit distance, or "" when
 // none is close enough to be what was meant: a third of the name, at least two.
 // Ties go to the name that stands first.
-func nearest(text string, known []string) string {
+func Nearest(text string, known []string) string {
 	if len(text) > 64 {
 		return ""
 	}
 	best, name := len(text)/3, ""
 	best = max(best, 2)
 	for _, k := range known {
-		if d := distance(lower(text), k); d < best || (name == "" && d == best) {
+		if d := distance(Lower(text), k); d < best || (name == "" && d == best) {
 			best, name = d, k
 		}
 	}
@@ -43,8 +43,8 @@ func distance(a, b string) int {
 	return last[len(b)]
 }
 
-// lower folds ASCII letters only.
-func lower(s string) string {
+// Lower folds ASCII letters only.
+func Lower(s string) string {
 	b := []byte(s)
 	for i, c := range b {
 		if c >= 'A' && c <= 'Z' {
