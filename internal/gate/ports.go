@@ -26,6 +26,9 @@ type Stored struct {
 	Hash    journal.Hash
 	Bytes   []byte
 	Index   uint64
+	// Damage says why a row could not be handed over whole: it is longer than an entry may
+	// be, or not of the shape that a store writes. Bytes is nil then, which is no entry.
+	Damage string
 }
 
 // Batch is a group of entries of one account that become durable together or not at

@@ -90,25 +90,26 @@ func (c *Chain) next(account string, b []byte, stored *Hash) (Entry, error) {
 }
 
 func (l *link) check(account string, e *Entry, err error, h Hash, stored *Hash) *ChainError {
-	fault := ChainError{Account: account, Seq: l.seq + 1}
+	fail := func(problem, want, got string) *ChainError {
+		return &ChainError{Account: account, Seq: l.seq + 1, Problem: problem, Want: want, Got: got}
+	}
 	switch {
 	case stored != nil && *stored != h:
-		fault.Problem, fault.Want, fault.Got = ProblemHash, stored.String(), h.String()
+		return fail(ProblemHash, stored.String(), h.String())
 	case err != nil:
-		fault.Problem, fault.Cause = ProblemEntry, err
+		fault := fail(ProblemEntry, "", "")
+		fault.Cause = err
+		return fault
 	case e.Account != account:
-		fault.Problem, fault.Want, fault.Got = ProblemAccount, account, e.Account
+		return fail(ProblemAccount, account, e.Account)
 	case e.Seq != l.seq+1:
-		fault.Problem = ProblemSeq
-		fault.Want, fault.Got = strconv.FormatUint(l.seq+1, 10), strconv.FormatUint(e.Seq, 10)
+		return fail(ProblemSeq, strconv.FormatUint(l.seq+1, 10), strconv.FormatUint(e.Seq, 10))
 	case e.Prev != l.hash:
-		fault.Problem, fault.Want, fault.Got = ProblemPrev, l.hash.String(), e.Prev.String()
+		return fail(ProblemPrev, l.hash.String(), e.Prev.String())
 	case l.seq > 0 && e.At.Before(l.at.Time):
-		fault.Problem, fault.Want, fault.Got = ProblemTime, "not before "+l.at.String(), e.At.String()
-	default:
-		return nil
+		return fail(ProblemTime, "not before "+l.at.String(), e.At.String())
 	}
-	return &fault
+	return nil
 }
 
 // Head returns the newest entry of an account that passed; seq 0 before the first.

@@ -56,14 +56,28 @@ func parseHash(b []byte) (h Hash, ok bool) {
 	if len(b) != hashTextBytes {
 		return Hash{}, false
 	}
+	var wrong byte
 	for i := range h {
-		hi, lo := lowerHex(b[2*i]), lowerHex(b[2*i+1])
-		if hi|lo > 0xf {
-			return Hash{}, false
-		}
-		h[i] = hi<<4 | lo
+		hi, lo := hexValues[b[2*i]], hexValues[b[2*i+1]]
+		wrong |= hi | lo
+		h[i] = hi<<4 | lo&0xf
+	}
+	if wrong > 0xf {
+		return Hash{}, false
 	}
 	return h, true
+}
+
+// hexValues gives the value of each lower-case hex digit, and 0xff for any other byte.
+//
+//archtest:immutable a table that nothing writes to
+var hexValues = hexTable()
+
+func hexTable() (table [256]byte) {
+	for c := range table {
+		table[c] = lowerHex(byte(c))
+	}
+	return table
 }
 
 // lowerHex returns the value of a lower-case hex digit, and 0xff for any other byte.

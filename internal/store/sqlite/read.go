@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
@@ -49,37 +51,49 @@ func (s *Store) Heads(ctx context.Context, account string) (own, control gate.He
 // Read implements gate.Store. The bytes are as they are stored: whether they agree
 // with their hash and chain is the reader's to check. Each may append.
 func (s *Store) Read(ctx context.Context, account string, after uint64, each func(gate.Stored) error) error {
-	return s.pages(ctx, "read account", each, func(last *gate.Stored) (*sql.Rows, error) {
+	const op = "read account"
+	return s.pages(ctx, op, func(e gate.Stored) error {
+		if e.Damage != "" {
+			return s.unreadable(ctx, op, fmt.Errorf("entry %d: %s", e.Index, e.Damage))
+		}
+		return each(e)
+	}, func(last *gate.Stored) (string, []driver.NamedValue) {
 		if last != nil {
 			after = last.Seq
 		}
-		return s.reads.QueryContext(ctx, readAccount, account, int64(after), ReadEntriesMax)
+		return readAccount, bound(account, int64(after), int64(ReadEntriesMax))
 	})
 }
 
 // All calls each with the entries of all accounts after index, in commit order, until
-// each fails. As with Read, the bytes are as they are stored.
+// each fails. As with Read, the bytes are as they are stored; a row that cannot be handed
+// over whole is told by its Damage, and those behind it follow.
 func (s *Store) All(ctx context.Context, after uint64, each func(gate.Stored) error) error {
-	return s.pages(ctx, "read all", each, func(last *gate.Stored) (*sql.Rows, error) {
+	return s.pages(ctx, "read all", each, func(last *gate.Stored) (string, []driver.NamedValue) {
 		if last != nil {
 			after = last.Index
 		}
-		return s.reads.QueryContext(ctx, readAll, int64(after), ReadEntriesMax)
+		return readAll, bound(int64(after), int64(ReadEntriesMax))
 	})
+}
+
+func bound(values ...driver.Value) []driver.NamedValue {
+	out := make([]driver.NamedValue, len(values))
+	for i, v := range values {
+		out[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+	}
+	return out
 }
 
 // pages reads page after page, each in its own short transaction: a long one would
 // keep the log from being moved into the file, and each may take its time.
-func (s *Store) pages(ctx context.Context, op string, each func(gate.Stored) error, query func(last *gate.Stored) (*sql.Rows, error)) error {
+func (s *Store) pages(ctx context.Context, op string, each func(gate.Stored) error, query func(last *gate.Stored) (string, []driver.NamedValue)) error {
 	var last *gate.Stored
 	page := make([]gate.Stored, 0, ReadEntriesMax)
 	for {
-		rows, err := query(last)
-		if err != nil {
-			return s.unreadable(ctx, op, err)
-		}
-		page, err = readPage(rows, page[:0])
-		if err != nil {
+		text, args := query(last)
+		var err error
+		if page, err = s.readPage(ctx, text, args, page[:0]); err != nil {
 			return s.unreadable(ctx, op, err)
 		}
 		if len(page) == 0 {
@@ -95,24 +109,66 @@ func (s *Store) pages(ctx context.Context, op string, each func(gate.Stored) err
 	}
 }
 
-// readPage reads entries until there are no more or ReadBytesMax is reached.
-func readPage(rows *sql.Rows, page []gate.Stored) (_ []gate.Stored, err error) {
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for bytes := 0; bytes < ReadBytesMax && rows.Next(); {
-		var e gate.Stored
-		var hash []byte
-		var index, seq int64
-		if err := rows.Scan(&index, &e.Account, &seq, &hash, &e.Bytes); err != nil {
-			return nil, err
-		}
-		if index <= 0 || seq <= 0 || len(hash) != len(e.Hash) {
-			return nil, fmt.Errorf("entry %d: seq %d, hash of %d bytes", index, seq, len(hash))
-		}
-		e.Index, e.Seq, e.Hash = uint64(index), uint64(seq), journal.Hash(hash)
-		bytes += len(e.Bytes)
-		page = append(page, e)
+// readPage reads entries until there are no more or ReadBytesMax is reached. It asks the
+// driver itself: package sql would copy every value once more.
+func (s *Store) readPage(ctx context.Context, query string, args []driver.NamedValue, page []gate.Stored) ([]gate.Stored, error) {
+	conn, err := s.reads.Conn(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return page, rows.Err()
+	err = conn.Raw(func(c any) (err error) {
+		rows, err := c.(driver.QueryerContext).QueryContext(ctx, query, args)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, rows.Close()) }()
+		var row [5]driver.Value
+		for bytes := 0; bytes < ReadBytesMax; {
+			switch err := rows.Next(row[:]); {
+			case errors.Is(err, io.EOF):
+				return nil
+			case err != nil:
+				return err
+			}
+			e, err := storedFrom(&row)
+			if err != nil {
+				return err
+			}
+			bytes += len(e.Bytes)
+			page = append(page, e)
+		}
+		return nil
+	})
+	return page, errors.Join(err, conn.Close())
+}
+
+// storedFrom makes an entry of a row. One whose place is not even a place ends the
+// reading: nothing could be told about what follows it.
+func storedFrom(row *[5]driver.Value) (e gate.Stored, err error) {
+	index, ok := row[0].(int64)
+	if !ok || index <= 0 {
+		return e, fmt.Errorf("entry %v: not a place in commit order", row[0])
+	}
+	e.Index = uint64(index)
+	name, named := row[1].(string)
+	e.Account = name
+	seq, ok := row[2].(int64)
+	if !named || !ok || seq <= 0 {
+		e.Damage = "no account and seq that an entry can have"
+		return e, nil
+	}
+	e.Seq = uint64(seq)
+	hash, isHash := row[3].([]byte)
+	text, isText := row[4].([]byte)
+	switch {
+	case !isHash || len(hash) != len(e.Hash):
+		e.Damage = "no hash of 32 bytes"
+	case !isText:
+		e.Damage = fmt.Sprintf("longer than %d bytes, or none", journal.EntryBytesMax)
+	default:
+		e.Hash, e.Bytes = journal.Hash(hash), text
+	}
+	return e, nil
 }
 
 // Accounts returns every account that has an entry, the control chain included,

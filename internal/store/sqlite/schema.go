@@ -56,9 +56,13 @@ const (
 
 // Statements of the readers.
 const (
-	readHeads    = `SELECT account, seq, hash FROM head WHERE account IN (?, ?)`
-	readAccount  = `SELECT idx, account, seq, hash, bytes FROM entry WHERE account = ? AND seq > ? ORDER BY seq LIMIT ?`
-	readAll      = `SELECT idx, account, seq, hash, bytes FROM entry WHERE idx > ? ORDER BY idx LIMIT ?`
+	readHeads = `SELECT account, seq, hash FROM head WHERE account IN (?, ?)`
+	// A value that is longer than it may be is not read: its length stands in its record,
+	// so that a gigabyte in one row costs no memory.
+	readColumns = `SELECT idx, CASE WHEN octet_length(account) <= 64 THEN account END, seq,
+		CASE WHEN octet_length(hash) = 32 THEN hash END, CASE WHEN octet_length(bytes) <= 1048576 THEN bytes END FROM entry `
+	readAccount  = readColumns + `WHERE account = ? AND seq > ? ORDER BY seq LIMIT ?`
+	readAll      = readColumns + `WHERE idx > ? ORDER BY idx LIMIT ?`
 	readAllHeads = `SELECT account, seq, hash FROM head ORDER BY account`
 	readAccounts = `SELECT account FROM head ORDER BY account`
 	readSnapshot = `SELECT s.seq, s.hash, s.state, s.digest FROM snapshot s
