@@ -101,7 +101,9 @@ func auditFile(t testing.TB, dir string, o audit.Options) *audit.Report {
 	pass := tree.Against()
 	o.Calendar = market.XNYS()
 	o.Ends = func(ctx context.Context) (ends []audit.Head, err error) {
-		err = store.EachHead(ctx, func(name string, h gate.Head) { ends = append(ends, audit.Head{Account: name, Seq: h.Seq, Hash: h.Hash}) })
+		err = store.EachHead(ctx, func(name string, h gate.Head) {
+			ends = append(ends, audit.Head{Account: name, Seq: h.Seq, Hash: h.Hash})
+		})
 		return ends, err
 	}
 	r, err := audit.Verify(t.Context(), func(ctx context.Context, each func(audit.Item) error) error {

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -100,6 +101,14 @@ type Options struct {
 	Ends func(ctx context.Context) ([]Head, error)
 	// Snapshots are the folded states that a start would go on from.
 	Snapshots []Snapshot
+	// Follow, if it is not nil, is shown each entry of an account that was found intact and,
+	// if it is a decision, derived again: with the state before it, which it may only read.
+	// It ends the verification by an error. Nothing is shown behind an account's failure.
+	Follow func(e *journal.Entry, before *account.State) error
+	// Broker reads the broker's own record of an account; nil, also from the function, where
+	// none can be had. It is asked when the account's first entry is read, and once more at
+	// the end for what was not in it then. Its memory grows with the record.
+	Broker func(ctx context.Context, account string) (*BrokerRecord, error)
 	// IntegrityOnly asks the first question alone: nothing is folded, counted or judged,
 	// no report has a State, and memory does not grow with the journal at all.
 	IntegrityOnly bool
@@ -139,12 +148,18 @@ func Verify(ctx context.Context, source Source, o Options) (*Report, error) {
 		if o.Progress != nil && v.report.Entries%ProgressEvery == 0 {
 			o.Progress(v.report.Entries)
 		}
+		if err := v.ask(ctx, v.chain(i.Account)); err != nil {
+			return err
+		}
 		v.take(i)
-		return ctx.Err()
+		return cmp.Or(v.stopped, ctx.Err())
 	})
 	if err == nil {
 		v.missed()
 		err = v.unended(ctx)
+	}
+	if err == nil {
+		err = v.settle(ctx)
 	}
 	for _, c := range v.chains {
 		c.report.Head = c.head
@@ -177,6 +192,7 @@ type verifier struct {
 	chains  map[string]*chain
 	control *account.Control
 	links   journal.Chain
+	stopped error // what Follow ended it by
 }
 
 // chain is one account's verification. After its first failure it only counts.
@@ -186,6 +202,8 @@ type chain struct {
 	doc    *limits.Document
 	head   journal.Hash
 	known  []Head // what someone else, or the store, vouches for
+	broker *broker
+	asked  bool // for the broker's record
 }
 
 func (v *verifier) chain(name string) *chain {
@@ -266,6 +284,12 @@ func (v *verifier) take(i Item) {
 	if failure == nil {
 		failure = v.kept(c, &e)
 	}
+	if failure == nil {
+		var err error
+		if failure, err = c.broker.against(&e, c.head); err != nil {
+			failure = foldFailure(&e, err)
+		}
+	}
 	if failure != nil {
 		c.report.Failure = failure
 		if failure.Question != Verdict {
@@ -318,6 +342,9 @@ func (v *verifier) fold(c *chain, e *journal.Entry, i Item) *Failure {
 	}
 	if err := c.count(e); err != nil {
 		return foldFailure(e, err)
+	}
+	if failure == nil && v.options.Follow != nil {
+		v.stopped = v.options.Follow(e, c.state)
 	}
 	if err := c.state.ApplyEntry(e, c.head); err != nil {
 		if failure == nil || failure.Question == Fold {
