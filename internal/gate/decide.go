@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"encoding/hex"
+	"fmt"
 	"runtime/debug"
 	"time"
 
@@ -307,7 +308,7 @@ func (g *Gate) allow(j *Judgement, req *rail.Request, first, last *Stored) {
 	j.ClientOrderID = m.ClientOrderID
 	j.Permit = &Permit{
 		gate: g, decision: first.Seq, orderID: j.OrderID, through: last.Seq,
-		control: Head{Seq: g.ctl.Seq, Hash: g.ctl.Head}, minted: time.Now(), message: m,
+		control: Head{Seq: g.ctl.Seq, Hash: g.ctl.Head}, minted: time.Now(), boot: g.cfg.Clock.Read().Boot, message: m,
 	}
 }
 
@@ -323,13 +324,14 @@ func (g *Gate) recovered(ctx context.Context, refuse func()) {
 	if g.cfg.Store == nil {
 		return
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	defer func() {
 		if p := recover(); p != nil {
 			g.log.Error("panic while halting", "account", g.cfg.Account, "panic", p)
+			g.broken = fmt.Errorf("a fault inside the gate, and another while halting: %v", p)
 		}
 	}()
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.state = nil // half-changed, perhaps: fold again
 	if err := g.catchUp(ctx); err != nil {
 		g.broken = err

@@ -61,6 +61,14 @@ func (g *Gate) eventDrafts(ctx context.Context) (drafts []draft, page eventPage,
 	if err != nil {
 		return nil, page, brokerUnread(err)
 	}
+	// What another process decided stands in the journal before anything of it happens at the
+	// broker. Without that decision the end of its order would be taken for a stranger's, and
+	// passed over for good: no entry is written then, so no lost race would tell.
+	if len(events) > 0 {
+		if err := g.catchUp(ctx); err != nil {
+			return nil, page, err
+		}
+	}
 	if len(events) > EventsPerBatchMax {
 		events, page.more = events[:EventsPerBatchMax], true
 	}

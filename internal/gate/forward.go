@@ -72,8 +72,8 @@ func (g *Gate) stillPermitted(ctx context.Context, p *Permit) (reason string, ok
 		return "mode, latch or limits changed after the decision", false
 	case account.Effective(g.state.Mode, g.ctl.Mode) == account.Halted && p.message.Action != order.ActionCancel:
 		return "halted", false
-	case time.Since(p.minted) > PermitFor:
-		return "permit expired", false
+	case p.expired(g.cfg.Clock.Read()):
+		return permitExpired, false
 	case p.message.Action != order.ActionCancel && !g.sameSession(p.message.At):
 		return "the session ended after the decision", false
 	}

@@ -125,13 +125,12 @@ func (g *Gate) apply(s Stored) error {
 
 // applyEntry folds one durable entry. One that does not fold is a broken invariant.
 func (g *Gate) applyEntry(e *journal.Entry, h journal.Hash) error {
-	before := g.state.Fingerprint
-	mode, latched := g.state.Mode, g.state.Day.LossLatched
 	if err := g.state.ApplyEntry(e, h); err != nil {
 		return g.breakDown(err)
 	}
-	if g.state.Fingerprint != before || g.state.Mode != mode || (g.state.Day.LossLatched && !latched) {
-		g.stopSeq = e.Seq
+	switch e.Kind {
+	case journal.KindMode, journal.KindLatch, journal.KindLimits:
+		g.stopSeq = e.Seq // also one that changes nothing: what was decided before it is not sent
 	}
 	return nil
 }

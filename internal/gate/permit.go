@@ -13,7 +13,8 @@ type Permit struct {
 	orderID  string
 	through  uint64 // seq of the last entry of the decision's transaction
 	control  Head
-	minted   time.Time // monotonic
+	minted   time.Time     // monotonic: it stands still while the machine sleeps
+	boot     time.Duration // since boot, sleep included
 	message  Message
 	burned   atomic.Bool
 }
@@ -21,8 +22,10 @@ type Permit struct {
 // OrderID is the order that the permit's decision made or named.
 func (p *Permit) OrderID() string { return p.orderID }
 
-// What burn says of a permit that is not this gate's to end: nothing is journaled of it.
+// What burn says. Of a permit that is foreign or used nothing is journaled: it is not this
+// gate's, or not this call's, to end.
 const (
+	permitExpired = "permit expired"
 	permitForeign = "no permit of this gate"
 	permitUsed    = "permit was used before"
 )
@@ -35,8 +38,14 @@ func (p *Permit) burn(g *Gate) (reason string, ok bool) {
 		return permitForeign, false
 	case !p.burned.CompareAndSwap(false, true):
 		return permitUsed, false
-	case time.Since(p.minted) > PermitFor:
-		return "permit expired", false
+	case p.expired(g.cfg.Clock.Read()):
+		return permitExpired, false
 	}
 	return "", true
+}
+
+// expired reports whether the permit is too old by either clock: what was decided before
+// the machine slept is not sent when it wakes.
+func (p *Permit) expired(now Reading) bool {
+	return time.Since(p.minted) > PermitFor || now.Boot-p.boot > PermitFor
 }

@@ -117,7 +117,13 @@ func (g *Gate) unlocked(ctx context.Context, ask func(ctx context.Context)) {
 func (g *Gate) resolveDoubts(ctx context.Context, out *Reconciliation) error {
 	now := g.now().at
 	for _, o := range slices.Clone(g.state.Orders) {
-		if o.External || !o.InDoubt(now) {
+		if !o.InDoubt(now) {
+			continue
+		}
+		if o.External {
+			if err := g.resolveExternal(ctx, o.ID, out); err != nil {
+				return err
+			}
 			continue
 		}
 		var standing Standing
@@ -135,6 +141,25 @@ func (g *Gate) resolveDoubts(ctx context.Context, out *Reconciliation) error {
 	return nil
 }
 
+// resolveExternal settles a replace that is in doubt, of an order that did not come through
+// the gate: it has no client order id of ours, and is looked for among the open ones. One
+// that is not there has ended, which the comparison finds out.
+func (g *Gate) resolveExternal(ctx context.Context, id string, out *Reconciliation) error {
+	var seen BrokerAccount
+	var err error
+	g.unlocked(ctx, func(ctx context.Context) { seen, err = g.cfg.Broker.Account(ctx) })
+	if err != nil {
+		out.StillDoubt = append(out.StillDoubt, id)
+		return nil
+	}
+	for i := range seen.Orders {
+		if o := &seen.Orders[i]; "ext/"+o.BrokerID == id {
+			return g.resolveFound(ctx, id, &Standing{Known: true, Open: true, BrokerID: o.BrokerID, Order: *o}, out)
+		}
+	}
+	return nil
+}
+
 // resolveFound journals what the broker says of one order in doubt.
 func (g *Gate) resolveFound(ctx context.Context, id string, s *Standing, out *Reconciliation) error {
 	now := g.now().at
@@ -143,7 +168,7 @@ func (g *Gate) resolveFound(ctx context.Context, id string, s *Standing, out *Re
 		if o == nil || !o.InDoubt(now) {
 			return nil, now, nil
 		}
-		r := journal.Resolution{OrderID: id, BrokerID: s.BrokerID, Result: "not_placed", Reason: "looked up by client order id"}
+		r := journal.Resolution{OrderID: id, BrokerID: s.BrokerID, Result: "not_placed", Reason: "looked up at the broker"}
 		// Of a replace in doubt it is asked whether the order has the new terms: that the
 		// order is known proves nothing about them.
 		if s.Known && (o.Pending == nil || o.Stage != account.Working || s.shows(&o.Pending.Terms)) {

@@ -77,8 +77,9 @@ func (g *Gate) price(ctx context.Context, req *rail.Request, symbol string, now 
 	if req.InstrumentKnown {
 		req.Instrument = in
 	}
-	// A quote of another symbol is no quote: the journal has no place for it.
-	if q, err := g.cfg.Quotes.Quote(ctx, symbol, now); err == nil && (q.Symbol == "" || q.Symbol == symbol) {
+	// A quote of another symbol is no quote, and of an absent one nothing counts: the journal
+	// has no place for them.
+	if q, err := g.cfg.Quotes.Quote(ctx, symbol, now); err == nil && q.Present && (q.Symbol == "" || q.Symbol == symbol) {
 		req.Quote = q
 	}
 	if h := g.state.Holding(symbol); h != nil && !h.Position.IsZero() {

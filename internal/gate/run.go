@@ -15,7 +15,8 @@ const (
 
 // Start reconciles once, and records the orders that the journal leaves in doubt.
 // The process that owns the broker calls it before it serves.
-func (g *Gate) Start(ctx context.Context) error {
+func (g *Gate) Start(ctx context.Context) (err error) {
+	defer g.recovered(ctx, func() { err = errClosed })
 	found, err := g.Reconcile(ctx, nil)
 	if err != nil {
 		return err
