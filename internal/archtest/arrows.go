@@ -20,6 +20,7 @@ func arrows() map[string][]string {
 		record, risk, scenario, wire     = "internal/record", "internal/risk", "internal/scenario", "internal/door/wire"
 		memory, mcpserver, paper, sqlite = "internal/store/memory", "internal/door/mcpserver", "internal/broker/paper", "internal/store/sqlite"
 		markfile, tree, verify           = "internal/markfile", "internal/tree", "verify"
+		witness                          = "internal/witness"
 	)
 	const adversary, sim = "internal/adversary", "internal/sim"
 	figures := []string{money, order, market, journal}
@@ -50,7 +51,9 @@ func arrows() map[string][]string {
 		markfile:  nil,
 		tree:      {verify},
 		// It cosigns checkpoints of any log, and knows no journal.
-		"internal/witness": {verify},
+		witness: {verify},
+		// It reads the journal and is on no path of an order: only the server starts it.
+		"internal/attest": {gate, tree, verify, witness},
 
 		// The auditor's package: it shares nothing with what writes the journal.
 		verify:                    nil,
@@ -65,12 +68,13 @@ func arrows() map[string][]string {
 		"internal/report": nil,
 		sim:               append(slices.Clone(figures), account, limits, risk, gate, audit, paper, quotes, clock, memory, "internal/report"),
 		"internal/cli": append(slices.Clone(verdicts), gate, audit, normalize, paper, quotes, clock,
-			sqlite, mcpserver, scenario, markfile, adversary, sim, tree, verify),
+			sqlite, mcpserver, scenario, markfile, adversary, sim, tree, verify, witness, "internal/attest"),
 		"cmd/rails": {"internal/cli"},
 
 		"internal/archtest":     {rail, limits},
 		"internal/archtest/gen": {"internal/archtest", "internal/cli", limits, rail},
 		"internal/faults":       nil,
+		"internal/drill":        nil,
 
 		"test/peers/conformance-server": append(slices.Clone(verdicts), gate, paper, quotes, clock, memory, mcpserver),
 	}
@@ -140,7 +144,7 @@ func nevers() []never {
 		},
 		{
 			[]string{"cmd/", "internal/cli"},
-			[]string{"internal/archtest", "internal/faults", "internal/store/storetest"},
+			[]string{"internal/archtest", "internal/faults", "internal/drill", "internal/store/storetest"},
 			"what proves the product does not serve orders",
 		},
 		{
