@@ -37,6 +37,8 @@ type auditTree struct {
 	Newest      int64  `json:"newest"` // entries that the largest vouches for
 	Root        string `json:"root"`   // over all entries
 	Failure     string `json:"failure,omitzero"`
+	// Witnesses is there only when a policy was named.
+	Witnesses *auditWitnesses `json:"witnesses,omitzero"`
 }
 
 type auditAccount struct {
@@ -89,6 +91,7 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 	}
 	c.Flags().StringArrayVar(&known.heads, "head", nil, "ACCOUNT/SEQ=HASH: an entry that the journal must hold")
 	c.Flags().StringArrayVar(&known.checkpoints, "checkpoint", nil, "file of a checkpoint that was kept elsewhere, as a note or as a line")
+	c.Flags().StringVar(&known.policy, "policy", "", "policy file: the newest cosigned checkpoint must have the cosignatures that it asks for")
 	c.Flags().StringVar(&known.key, "key", "", "public key of --checkpoint, kept elsewhere (default: the one beside the journal)")
 	return c
 }
@@ -96,7 +99,7 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 // knownHeads is what someone else vouches for.
 type knownHeads struct {
 	heads, checkpoints []string
-	key                string
+	key, policy        string
 }
 
 // headFrom reads ACCOUNT/SEQ=HASH.
@@ -135,7 +138,12 @@ func (a *app) auditVerify(ctx context.Context, known *knownHeads) error {
 	if err != nil {
 		return errors.Join(err, d.Close(ctx))
 	}
-	pass := tree.Against(held...)
+	cosigned, failure := d.cosignedIn(failure)
+	witnesses, err := d.quorum(known, cosigned, held)
+	if err != nil {
+		return errors.Join(err, d.Close(ctx))
+	}
+	pass := tree.Against(append(slices.Clone(held), cosigned...)...)
 	bar := a.progress()
 	report, err := audit.Verify(ctx, d.entries(pass), audit.Options{Calendar: d.calendar, Progress: bar.count, Heads: heads, Ends: d.ends, Snapshots: kept})
 	bar.end()
@@ -147,7 +155,8 @@ func (a *app) auditVerify(ctx context.Context, known *knownHeads) error {
 	}
 	v := auditView{Schema: "rails.audit-verify/v1", Data: d.dir, Verified: len(report.Failed()) == 0, Entries: report.Entries}
 	v.Tree = viewTree(pass, held, failure)
-	v.Verified = v.Verified && v.Tree.Failure == ""
+	v.Tree.Witnesses = witnesses
+	v.Verified = v.Verified && v.Tree.Failure == "" && (witnesses == nil || witnesses.Failure == "")
 	for _, r := range report.Accounts {
 		one := viewAudit(r)
 		if r.Account != journal.ControlAccount {
@@ -315,6 +324,7 @@ func (a *app) printAudit(v *auditView) error {
 		}
 	}
 	a.printTree(&v.Tree)
+	a.printQuorum(v.Tree.Witnesses, v.Entries)
 	if v.Verified {
 		p.line(p.good("verified"), ": ", plural(int(v.Entries), "entry", "entries"))
 	} else {

@@ -34,19 +34,25 @@ type checkpointView struct {
 	PublicKey  string `json:"public_key"`
 	Checkpoint string `json:"checkpoint"` // the signed note
 	Line       string `json:"line"`       // the same, on one line
+	// Witnesses are those that were asked. The note then holds their cosignatures.
+	Witnesses []cosignatureView `json:"witnesses,omitzero"`
 }
 
 func (a *app) auditCheckpointCommand() *cobra.Command {
 	var line bool
+	var f cosignFlags
 	c := &cobra.Command{
 		Use: "checkpoint", Short: "Sign the journal as it stands, keep the checkpoint and print it", Args: none,
 		Long: "The signature covers every entry of every account so far. Keep what is printed where\n" +
 			"whoever can write the data folder cannot: it then shows a journal that was cut or\n" +
-			"written anew. The first one makes the key, in the folder checkpoints of the data folder.",
+			"written anew. The first one makes the key, in the folder checkpoints of the data folder.\n" +
+			"Witnesses that a policy file names are asked to cosign it.",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.withJournal(c.Context(), func(d *deck) error { return a.checkpoint(c.Context(), d, line) })
+			return a.withJournal(c.Context(), func(d *deck) error { return a.checkpoint(c.Context(), d, line, &f) })
 		},
 	}
+	c.Flags().StringVar(&f.policy, "policy", "", "policy file whose witnesses are asked (default: checkpoints/witness.policy in the data folder, if it is there)")
+	c.Flags().StringArrayVar(&f.only, "witness", nil, "ask only this witness of the policy, by name or address; may be repeated")
 	c.Flags().BoolVar(&line, "line", false, "print it as one line, for e-mail and print")
 	return c
 }
@@ -64,7 +70,11 @@ func (a *app) withJournal(ctx context.Context, run func(d *deck) error) error {
 	return d.Close(ctx)
 }
 
-func (a *app) checkpoint(ctx context.Context, d *deck, line bool) error {
+func (a *app) checkpoint(ctx context.Context, d *deck, line bool, f *cosignFlags) error {
+	_, witnesses, err := f.cosigners(d.dir)
+	if err != nil {
+		return err
+	}
 	first, err := d.first(ctx)
 	if err != nil {
 		return err
@@ -93,6 +103,20 @@ func (a *app) checkpoint(ctx context.Context, d *deck, line bool) error {
 	if err != nil {
 		return err
 	}
+	var views []cosignatureView
+	var broken error
+	if len(witnesses) > 0 {
+		if views, c, broken, err = d.cosign(ctx, c, witnesses); err != nil {
+			return err
+		}
+	}
+	if err := a.printCheckpoint(d, folder, c, path, line, views); err != nil {
+		return err
+	}
+	return a.cosignFailed(views, broken)
+}
+
+func (a *app) printCheckpoint(d *deck, folder tree.Folder, c verify.Checkpoint, path string, line bool, views []cosignatureView) error {
 	_, public, err := folder.Public()
 	switch {
 	case err != nil:
@@ -101,6 +125,7 @@ func (a *app) checkpoint(ctx context.Context, d *deck, line bool) error {
 		return a.out.json(checkpointView{
 			Schema: "rails.audit-checkpoint/v1", Data: d.dir, Origin: c.Origin, Size: c.Size, Root: c.Root.String(), File: path,
 			PublicKey: strings.TrimSpace(string(public)), Checkpoint: string(c.Signed), Line: verify.Line(c.Signed),
+			Witnesses: views,
 		})
 	case line:
 		a.out.line(verify.Line(c.Signed))

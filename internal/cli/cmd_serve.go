@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/broker-rails/broker-rails/internal/account"
+	"github.com/broker-rails/broker-rails/internal/attest"
 	"github.com/broker-rails/broker-rails/internal/door/mcpserver"
 	"github.com/broker-rails/broker-rails/internal/gate"
 )
@@ -32,6 +33,7 @@ type serveFlags struct {
 	port                                      int
 	stateless                                 bool
 	allowedHosts                              []string
+	attest                                    attestFlags
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -55,10 +57,16 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file of bearer tokens, name:token a line, 0600; required unless bound to loopback")
 	c.Flags().BoolVar(&f.stateless, "stateless", false, "keep no HTTP sessions")
 	c.Flags().StringSliceVar(&f.allowedHosts, "allowed-host", nil, "Host header to accept beside the address bound, for HTTP")
+	c.Flags().Int64Var(&f.attest.entries, "checkpoint-entries", attest.EntriesEvery, "sign a checkpoint after so many entries")
+	c.Flags().DurationVar(&f.attest.every, "checkpoint-every", attest.SignEvery, "sign a checkpoint so long after the last, if there are new entries")
+	c.Flags().StringVar(&f.attest.policy, "policy", "", "policy file whose witnesses are asked to cosign (default: checkpoints/witness.policy in the data folder, if it is there)")
 	return c
 }
 
 func (f *serveFlags) check() error {
+	if err := f.attest.check(); err != nil {
+		return err
+	}
 	switch {
 	case f.broker != brokerPaper:
 		return usage("this version has the paper broker", "--broker %q is not known", f.broker)
@@ -117,6 +125,10 @@ func (a *app) serveDeck(ctx context.Context, d *deck, f *serveFlags, tokens mcps
 	if err != nil {
 		return err
 	}
+	witnesses, err := f.attest.witnesses(d.dir)
+	if err != nil {
+		return err
+	}
 	// Before anything is written to it: a journal that lost its end must not grow another.
 	if err := d.refuseBehind(ctx); err != nil {
 		return err
@@ -134,6 +146,7 @@ func (a *app) serveDeck(ctx context.Context, d *deck, f *serveFlags, tokens mcps
 	if err := d.refuseHalted(ctx); err != nil {
 		return err
 	}
+	defer d.attest(ctx, &f.attest, witnesses, log)() // the end comes after the tasks, which may write
 	ctx, stop := context.WithCancel(ctx)
 	var tasks sync.WaitGroup
 	defer tasks.Wait() // the tasks end with ctx, which stop ends first

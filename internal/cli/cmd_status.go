@@ -34,6 +34,8 @@ type statusView struct {
 	Agreed   reconciledView `json:"reconciled"`
 	Denials  []decisionView `json:"last_denials"`
 	Head     headView       `json:"head"`
+	// Checkpoints is how far the journal is signed and cosigned, for all its accounts.
+	Checkpoints checkpointsView `json:"checkpoints"`
 }
 
 type modeView struct {
@@ -118,6 +120,7 @@ func (a *app) status(ctx context.Context, d *deck) error {
 	if err != nil {
 		return err
 	}
+	v.Checkpoints = d.checkpoints()
 	if a.flags.json {
 		return a.out.json(v)
 	}
@@ -205,6 +208,7 @@ func (a *app) printStatus(d *deck, v *statusView) {
 		}
 	}
 	p.field("journal", "seq ", seqText(v.Head.Seq), "  ", short(v.Head.Hash.String()))
+	a.printCheckpoints(&v.Checkpoints)
 	p.field("open orders", plural(v.Open, "order", "orders"))
 	for _, id := range v.InDoubt {
 		p.field("in doubt", p.warn(id), "  settle it with: rails reconcile")

@@ -78,7 +78,7 @@ func (d *deck) heldAnd(known *knownHeads) (held []verify.Checkpoint, failure str
 		held, failure = nil, err.Error()
 	}
 	if len(known.checkpoints) == 0 {
-		if known.key != "" {
+		if known.key != "" && known.policy == "" {
 			return nil, "", usage("name one with --checkpoint", "--key is for checkpoints that were kept elsewhere, and none is named")
 		}
 		return held, failure, nil

@@ -9,11 +9,17 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/broker-rails/broker-rails/verify"
 )
 
+// PolicyName is the file that names the journal's witnesses.
+const PolicyName = "witness.policy"
+
 const (
+	healthName     = "health.json"
+	healthBytesMax = 64 << 10
 	cosignedSuffix = ".cosigned"
 	signaturesMax  = 64 // on one checkpoint; package note reads 100
 )
@@ -34,17 +40,32 @@ func (f Folder) Cosigned() ([]verify.Checkpoint, error) {
 	return f.open(names, CosignedName)
 }
 
+// EachCosigned calls each with the cosigned checkpoints, the largest first, until it
+// returns false.
+func (f Folder) EachCosigned(each func(verify.Checkpoint) bool) error {
+	names, err := f.named(cosignedSuffix)
+	if err != nil {
+		return err
+	}
+	for i := len(names) - 1; i >= 0; i-- {
+		list, err := f.open(names[i:i+1], CosignedName)
+		if err != nil {
+			return err
+		}
+		if !each(list[0]) {
+			return nil
+		}
+	}
+	return nil
+}
+
 // NewestCosigned returns the largest checkpoint with cosignatures, if there is any.
 func (f Folder) NewestCosigned() (c verify.Checkpoint, held bool, err error) {
-	names, err := f.named(cosignedSuffix)
-	if err != nil || len(names) == 0 {
-		return c, false, err
-	}
-	list, err := f.open(names[len(names)-1:], CosignedName)
-	if err != nil {
-		return c, false, err
-	}
-	return list[0], true, nil
+	err = f.EachCosigned(func(newest verify.Checkpoint) bool {
+		c, held = newest, true
+		return false
+	})
+	return c, held, err
 }
 
 // KeepCosigned adds signature lines to a checkpoint that is held, durably. A line takes
@@ -70,6 +91,33 @@ func (f Folder) KeepCosigned(c verify.Checkpoint, lines ...[]byte) (path string,
 		return path, fmt.Errorf("%s: %w: over %d bytes", path, verify.ErrMalformed, verify.CheckpointBytesMax)
 	}
 	return path, f.replace(name, text)
+}
+
+// KeepHealth writes what came of the last attempts to sign and to have cosigned, for
+// another process to show. It vouches for nothing.
+func (f Folder) KeepHealth(text []byte) error {
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return err
+	}
+	return f.replace(healthName, text)
+}
+
+// Health reads what KeepHealth wrote. Nothing is no error.
+func (f Folder) Health() ([]byte, error) {
+	text, err := readUpTo(filepath.Join(f.dir, healthName), healthBytesMax)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+// WrittenAt is when a file of the folder was written, by the file system.
+func (f Folder) WrittenAt(name string) (time.Time, error) {
+	info, err := os.Stat(filepath.Join(f.dir, name))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime(), nil
 }
 
 // sameBody reports whether two notes sign the same text.

@@ -31,6 +31,7 @@ type Pass struct {
 	size   int64
 	peaks  []verify.Hash       // roots of the perfect trees so far, the largest first
 	held   []verify.Checkpoint // not reached yet, by size
+	marked bool                // every hash from the mark on is kept
 	wanted map[int64]bool      // by tlog.StoredHashIndex
 	found  map[int64]verify.Hash
 	failed *BrokenError
@@ -84,6 +85,10 @@ func (p *Pass) add(leaf verify.Hash) {
 }
 
 func (p *Pass) keep(level int, n int64, h verify.Hash) {
+	if p.marked {
+		p.keepMarked(level, n, h)
+		return
+	}
 	if len(p.wanted) == 0 {
 		return
 	}
