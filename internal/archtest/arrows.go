@@ -55,6 +55,9 @@ func arrows() map[string][]string {
 		// It reads the journal and is on no path of an order: only the server starts it.
 		"internal/attest": {gate, tree, verify, witness},
 
+		// Recorded history under other limits.
+		"internal/replay": append(slices.Clone(verdicts), audit, "internal/report"),
+
 		// The auditor's package: it shares nothing with what writes the journal.
 		verify:                    nil,
 		"verify/cmd/rails-verify": {verify},
@@ -67,7 +70,7 @@ func arrows() map[string][]string {
 		// An unattended run of the whole product, started by a command of its own.
 		"internal/report": nil,
 		sim:               append(slices.Clone(figures), account, limits, risk, gate, audit, paper, quotes, clock, memory, "internal/report"),
-		"internal/cli": append(slices.Clone(verdicts), gate, audit, normalize, paper, quotes, clock,
+		"internal/cli": append(slices.Clone(verdicts), gate, audit, "internal/replay", normalize, paper, quotes, clock,
 			sqlite, mcpserver, scenario, markfile, adversary, sim, tree, verify, witness, "internal/attest"),
 		"cmd/rails": {"internal/cli"},
 

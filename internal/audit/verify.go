@@ -23,6 +23,8 @@ type Item struct {
 	Seq     uint64
 	Bytes   []byte
 	Stored  journal.Hash
+	// Damage says why the store could not hand over the entry whole; Bytes is nil then.
+	Damage string
 }
 
 // Source calls each with every entry of a journal in commit order.
@@ -300,6 +302,12 @@ func (v *verifier) take(i Item) {
 
 // link checks that the entry is intact and follows the one before.
 func (v *verifier) link(c *chain, i Item) (journal.Entry, *Failure) {
+	if i.Damage != "" {
+		return journal.Entry{}, &Failure{
+			Account: i.Account, Seq: c.report.Entries, Question: Integrity,
+			Want: "an intact entry that follows the one before", Got: i.Damage,
+		}
+	}
 	stored := i.Stored
 	if i.Seq == 0 && stored.IsZero() {
 		stored = journal.HashOf(i.Bytes)

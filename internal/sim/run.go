@@ -11,6 +11,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/audit"
 	"github.com/broker-rails/broker-rails/internal/broker/paper"
 	"github.com/broker-rails/broker-rails/internal/gate"
+	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/order"
@@ -38,6 +39,9 @@ type Options struct {
 	Version  string // of the product
 	// Progress is called after each trade date; nil is fine.
 	Progress func(done, total int)
+	// Keep is called with every entry of the session's journal, in the order in which they
+	// were written, once the session is over; nil is fine.
+	Keep func(account string, b []byte, stored journal.Hash) error
 
 	// gateLimits are what the gate judges by instead of the shipped limits; the checker
 	// keeps to those. It is how a test shows that the checker does not ask the gate.
@@ -89,7 +93,17 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	r.close(ctx, w)
+	if err := w.keep(ctx, o.Keep); err != nil {
+		return nil, err
+	}
 	return r, w.gate.Close(ctx)
+}
+
+func (w *world) keep(ctx context.Context, each func(string, []byte, journal.Hash) error) error {
+	if each == nil {
+		return nil
+	}
+	return w.store.All(ctx, 0, func(s gate.Stored) error { return each(s.Account, s.Bytes, s.Hash) })
 }
 
 // day plays one trade date.
