@@ -24,6 +24,9 @@ import (
 type Options struct {
 	Calendar market.Calendar // zero: the New York calendar as shipped
 	Version  string          // of the product, for the journal
+	// Document is the text of a whole limits document, in the place of the file that the
+	// scenario names and of the shipped one; nil: they are read.
+	Document []byte
 }
 
 // world is everything that a story happens in.
@@ -105,7 +108,10 @@ func (e *LimitsError) Unwrap() error { return e.Err }
 // over another is put in force by its canonical form.
 func (w *world) readLimits() error {
 	w.text = limits.Template("paper")
-	if w.s.limitsFile != "" {
+	switch {
+	case w.options.Document != nil:
+		w.text = w.options.Document
+	case w.s.limitsFile != "":
 		var err error
 		if w.text, err = os.ReadFile(w.limitsName()); err != nil {
 			return &LimitsError{err}

@@ -1,0 +1,293 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/broker-rails/broker-rails/internal/scenario"
+)
+
+// tooLong reports whether a count is beyond what any scenario file can hold.
+func tooLong(n int) bool { return n+3 > scenario.StepsMax }
+
+// times are hours of the day at which something may be different: ends of sessions, and
+// of the operator's own hours.
+func (g *ground) times() []time.Duration {
+	out := []time.Duration{8 * time.Hour, 17 * time.Hour, preOpens, opens, 12 * time.Hour, 15 * time.Hour, closes - time.Minute, postCloses - time.Minute, 21 * time.Hour}
+	if w := g.doc.Session.TradingWindow; w.On {
+		out = append(out, w.Value.From, w.Value.To)
+		if w.Value.From >= time.Minute {
+			out = append(out, w.Value.From-time.Minute)
+		}
+	}
+	return out
+}
+
+func (g *ground) burst() []story {
+	n := g.doc.Session.MaxOrdersPerMinute.Value
+	if tooLong(n) {
+		return []story{{steps: make([]string, scenario.StepsMax+1), units: zero()}}
+	}
+	if n == 0 {
+		return []story{g.simple()}
+	}
+	// New orders, each at its own price.
+	orders := g.begin()
+	p := g.price
+	low := p.minus(g.tick(p).times(whole(int64(n))))
+	for i := range n {
+		o := g.ask(g.opening(), g.unit, low.plus(g.tick(p).times(whole(int64(i)))))
+		orders = orders.passes(o)
+	}
+	// One order that is replaced, which takes no room but a message's.
+	replaced := g.begin()
+	first := g.ask(g.opening(), g.unit, low)
+	first.id = "a"
+	replaced = replaced.passes(first)
+	for i := 1; i < n; i++ {
+		replaced = replaced.with(fmt.Sprintf("replace: {order: a, limit_price: %q}\n    expect: allowed", low.plus(g.tick(p).times(whole(int64(i)))).money()))
+	}
+	last := replaced.with(fmt.Sprintf("replace: {order: a, limit_price: %q}", p.money()))
+	return []story{orders.placed(g.open()), replaced.placed(g.open()), last}
+}
+
+func (g *ground) turnoverMinute() []story {
+	most := of(g.doc.Session.MaxNotionalPerMinute.Value)
+	var out []story
+	// One order worth more.
+	p := g.above(most.over(g.unit))
+	s := g.beginAt(p)
+	s.cash = g.rich(larger(g.cash, p.times(g.unit).up(whole(1))).String(), p.times(g.unit))
+	out = append(out, s.placed(g.ask(g.opening(), g.unit, p)))
+	// A close spends the budget and is spared it; then one more order.
+	if spent := g.below(most.over(g.unit)); spent.positive() {
+		h := *g
+		h.price = spent
+		s, side := h.reducing(spent, g.unit)
+		s.cash = g.rich(larger(g.cash, spent.times(whole(4)).up(whole(1))).String(), spent.times(g.unit).times(whole(2)))
+		beside := g.ask(g.opening(), g.unit, g.price)
+		if other, ok := g.otherListed(); ok {
+			beside.symbol = other
+			t := s
+			t.listed = append(t.listed, g.list(other, "")...)
+			t = t.quoted(other, locked(g.price))
+			out = append(out, t.passes(h.ask(side, g.unit, spent)).placed(beside))
+		}
+		below := h.ask(g.opening(), g.unit, spent.minus(g.tick(spent)))
+		out = append(out, s.passes(h.ask(side, g.unit, spent)).placed(below))
+	}
+	return append(out, g.spending(most)...)
+}
+
+// spending are stories in which orders of the largest value come to more than a budget,
+// left at work, or canceled, which gives nothing back.
+func (g *ground) spending(budget number) []story {
+	one, some := g.cap()
+	if !some {
+		return nil
+	}
+	p := g.below(one.over(g.unit))
+	if !p.positive() || budget.over(p.times(g.unit)).cmp(whole(200)) > 0 {
+		return nil
+	}
+	left, ended := g.beginAt(p), g.beginAt(p)
+	left.cash = g.rich(g.cash.plus(budget.times(whole(2))).up(whole(1)).String(), one)
+	ended.cash = left.cash
+	spent := zero()
+	for i := int64(1); ; i++ {
+		o := g.ask(g.opening(), g.unit, p.minus(g.tick(p).times(whole(i-1))))
+		if spent = spent.plus(o.limit.times(g.unit)); spent.cmp(budget) > 0 {
+			return []story{left.placed(o), ended.placed(o)}
+		}
+		o.id = fmt.Sprint("a", i)
+		left = left.passes(o)
+		ended = ended.passes(o).with("cancel: " + o.id)
+	}
+}
+
+// otherListed is a second symbol that orders may name.
+func (g *ground) otherListed() (string, bool) {
+	for _, s := range g.doc.Instrument.Symbols {
+		_, own := g.doc.Symbols[s]
+		if s != g.symbol && !own && !slices.Contains(g.doc.Instrument.RestrictedSymbols, s) {
+			return s, true
+		}
+	}
+	return "", false
+}
+
+func (g *ground) chatter() []story {
+	n := g.doc.Session.MaxMessagesPerMinute.Value
+	if tooLong(n) {
+		return []story{{steps: make([]string, scenario.StepsMax+1), units: zero()}}
+	}
+	noise := g.begin()
+	for range n {
+		noise = noise.with(`raw: "{}"`)
+	}
+	again := g.begin()
+	o := g.open()
+	o.id = "a"
+	for range n {
+		again = again.passes(o)
+	}
+	other := g.variants(g.open())[0]
+	return []story{noise.placed(g.open()), again.placed(other)}
+}
+
+func (g *ground) busyDay() []story {
+	s := g.begin()
+	s.today = g.doc.Session.MaxOrdersPerDay.Value
+	return []story{s.placed(g.open())}
+}
+
+func (g *ground) dearDay() []story {
+	most := of(g.doc.Session.MaxNotionalPerDay.Value)
+	s := g.begin()
+	if most.positive() {
+		s.turnover = most.String()
+	}
+	p := g.above(most.over(g.unit))
+	one := g.beginAt(p)
+	one.cash = g.rich(larger(g.cash, p.times(g.unit).up(whole(1))).String(), p.times(g.unit))
+	return []story{s.placed(g.open()), one.placed(g.ask(g.opening(), g.unit, p))}
+}
+
+func (g *ground) losing() []story {
+	l := of(g.doc.Session.MaxDailyLoss.Value)
+	fell := g.begin()
+	fell.equity = g.cash.plus(l).String()
+	// Realized and not fallen: bought above the quote long ago, and sold at it now.
+	sold := g.beside(g.begin(), whole(100))
+	cost := l.plus(whole(100))
+	sold.positions = append(sold.positions, fmt.Sprintf("%s: {quantity: \"1\", price: %q}", g.second, cost.money()))
+	sold = sold.with(fmt.Sprintf("external: {fill: {symbol: %s, side: sell, quantity: 1, price: \"100.00\"}}", g.second))
+	return []story{fell.placed(g.open()), sold.placed(g.open())}
+}
+
+func (g *ground) fallen() []story {
+	d := of(g.doc.Session.MaxDrawdown.Value)
+	s := g.begin()
+	s.equity = g.cash.plus(d).String()
+	next := s.with("advance: 24h")
+	quote := fmt.Sprintf("quote: {%s: {%s}}", g.symbol, locked(g.price))
+	return []story{s.placed(g.open()), next.placed(g.open()), next.with(quote).placed(g.open())}
+}
+
+func (g *ground) halted() []story {
+	return []story{g.begin().with("mode: halted").placed(g.open())}
+}
+
+func (g *ground) closed() []story {
+	var out []story
+	for _, at := range []time.Duration{21 * time.Hour, 20 * time.Hour, 2 * time.Hour, time.Hour} {
+		s := g.begin()
+		s.at = clock(at)
+		o := g.open()
+		o.extended = true
+		out = append(out, s.placed(o))
+	}
+	return out
+}
+
+func (g *ground) otherHours() []story {
+	var out []story
+	w := g.doc.Session.TradingWindow.Value
+	for _, at := range g.times() {
+		if at >= w.From && at < w.To {
+			continue
+		}
+		s := g.begin()
+		s.at = clock(at)
+		o := g.open()
+		o.extended = at < opens || at >= closes
+		out = append(out, s.placed(o))
+	}
+	return out
+}
+
+func (g *ground) sameID() []story {
+	o := g.open()
+	o.id = "a"
+	var out []story
+	for _, other := range g.variants(o) {
+		out = append(out, g.begin().passes(o).placed(other))
+	}
+	return out
+}
+
+func (g *ground) sameOrder() []story {
+	return []story{g.begin().passes(g.open()).placed(g.open())}
+}
+
+// storm: the denial that is one too many sets reduce_only and brings kill_switch with it,
+// so the count is reached under looser limits, which the operator then tightens.
+func (g *ground) storm() []story {
+	t := &g.doc.Session
+	n := t.DenialStorm.Value.Denials
+	if tooLong(n) {
+		return []story{{steps: make([]string, scenario.StepsMax+1), units: zero()}}
+	}
+	figures := fmt.Sprintf("denial_storm: {denials: %d, window: %s}", n, span(t.DenialStorm.Value.Window))
+	loose := "denial_storm: off"
+	messages := t.MaxMessagesPerMinute
+	if messages.On {
+		loose += ", max_messages_per_minute: off"
+		figures += fmt.Sprintf(", max_messages_per_minute: %d", messages.Value)
+	}
+	s := g.begin()
+	s.over = "session: {" + loose + "}"
+	for range n + 1 {
+		s = s.with(`raw: "{}"`)
+	}
+	at := s.with("limits: {session: {" + figures + "}}").placed(g.open())
+	later := s.with("advance: 61s").with(fmt.Sprintf("quote: {%s: {%s}}", g.symbol, locked(g.price)))
+	return []story{at, later.with("limits: {session: {" + figures + "}}").placed(g.open())}
+}
+
+// span writes a duration as the document does.
+func span(d time.Duration) string {
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
+		if d%u.unit == 0 {
+			return fmt.Sprint(int64(d/u.unit), u.name)
+		}
+	}
+	return fmt.Sprint(d.Milliseconds(), "ms")
+}
+
+func (g *ground) cycles() []story {
+	n := g.doc.Session.RepeatedExecution.Value.Cycles
+	if tooLong(n) {
+		return []story{{steps: make([]string, scenario.StepsMax+1), units: zero()}}
+	}
+	p := smaller(g.price, whole(100))
+	units := whole(2 * int64(n+2))
+	begin := g.beside(g.begin(), p)
+	begin.cash = parse(begin.cash).plus(units.times(p).times(whole(4))).String()
+	b, s := g.ask("buy", units, p), g.ask("sell", units, p)
+	b.symbol, s.symbol = g.second, g.second
+	begin = begin.working("b", ask2(b)).working("s", ask2(s))
+	fill := func(name string, quantity int64) string {
+		return fmt.Sprintf("fill: {order: %s, quantity: %d, price: %q}", name, quantity, p.money())
+	}
+	// Through zero and back: each fill but the first ends one cycle and begins the next.
+	flips := begin.with(fill("b", 1))
+	sides := []string{"s", "b"}
+	for i := range n {
+		flips = flips.with(fill(sides[i%2], 2))
+	}
+	// Beside a holding, one unit in and out.
+	pairs := begin.holding(g.second, units)
+	for range n {
+		pairs = pairs.with(fill("b", 1)).with(fill("s", 1))
+	}
+	return []story{flips.placed(g.open()), pairs.placed(g.open())}
+}
+
+func (g *ground) clockSet() []story {
+	return []story{g.begin().with("wall_clock: -1h").placed(g.open()), g.begin().with("wall_clock: 1h").placed(g.open())}
+}
