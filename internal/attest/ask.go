@@ -105,8 +105,7 @@ func Request(ctx context.Context, j Journal, c verify.Checkpoint, old int64) ([]
 		if pass.Size() >= c.Size {
 			return errEnough
 		}
-		pass.Take(s.Index, s.Bytes)
-		return ctx.Err()
+		return take(ctx, pass, s)
 	})
 	if err != nil && !errors.Is(err, errEnough) {
 		return nil, err

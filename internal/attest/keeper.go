@@ -3,6 +3,7 @@ package attest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -169,8 +170,7 @@ func (k *Keeper) begin(ctx context.Context) error {
 		if k.pass.Size() >= newest.Size {
 			return errEnough
 		}
-		k.pass.Take(s.Index, s.Bytes)
-		return ctx.Err()
+		return take(ctx, k.pass, s)
 	})
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
@@ -184,10 +184,16 @@ func (k *Keeper) begin(ctx context.Context) error {
 }
 
 func (k *Keeper) take(ctx context.Context) error {
-	return k.o.Journal.All(ctx, uint64(k.pass.Size()), func(s gate.Stored) error {
-		k.pass.Take(s.Index, s.Bytes)
-		return ctx.Err()
-	})
+	return k.o.Journal.All(ctx, uint64(k.pass.Size()), func(s gate.Stored) error { return take(ctx, k.pass, s) })
+}
+
+// take gives a pass one entry. What cannot be read whole is never signed.
+func take(ctx context.Context, p *tree.Pass, s gate.Stored) error {
+	if s.Damage != "" {
+		return fmt.Errorf("entry %d of the journal: %s", s.Index, s.Damage)
+	}
+	p.Take(s.Index, s.Bytes)
+	return ctx.Err()
 }
 
 // sign signs the journal as far as it was taken, and has it cosigned. The pass holds.

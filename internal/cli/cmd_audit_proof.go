@@ -6,8 +6,10 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +20,7 @@ import (
 )
 
 type proveFlags struct {
-	from         int64
+	from, to     int64
 	out          string
 	withoutEntry bool
 }
@@ -39,10 +41,11 @@ func (a *app) auditProveCommand() *cobra.Command {
 		Use: "prove [ID]", Short: "Prove to an auditor that an entry is in the journal",
 		Long: "Writes a c2sp.org/tlog-proof@v1 of one entry, such as paper/12, against the newest\n" +
 			"checkpoint held. It shows that entry and hashes of the others. With --from it proves\n" +
-			"instead that the newest checkpoint extends the one of that size.",
+			"instead that the newest checkpoint, or the one of --to, extends the one of that size.\n" +
+			"Cosignatures of the checkpoint go with the proof.",
 		Args: atMost(1, "at most one entry"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if c.Flags().Changed("from") == (len(args) == 1) {
+			if c.Flags().Changed("from") == (len(args) == 1) || c.Flags().Changed("to") && len(args) == 1 {
 				return usage("see "+c.CommandPath()+" --help", "name an entry, or --from and the size of a checkpoint")
 			}
 			return a.withJournal(c.Context(), func(d *deck) error {
@@ -54,6 +57,7 @@ func (a *app) auditProveCommand() *cobra.Command {
 		},
 	}
 	c.Flags().Int64Var(&f.from, "from", 0, "size of a checkpoint that is held: prove that the newest one extends it")
+	c.Flags().Int64Var(&f.to, "to", 0, "with --from: size of the later checkpoint (default: the newest that is held)")
 	c.Flags().StringVarP(&f.out, "output", "o", "", "write the proof to this file, which must not be there")
 	c.Flags().BoolVar(&f.withoutEntry, "without-entry", false, "leave the entry's text out: hand it over by another way")
 	return c
@@ -94,11 +98,15 @@ func (d *deck) stored(ctx context.Context, name string, seq uint64) (found gate.
 
 // newest is the checkpoint that proofs are made against.
 func (d *deck) newest() (verify.Checkpoint, error) {
-	c, held, err := tree.In(d.dir).Newest()
+	folder := tree.In(d.dir)
+	c, held, err := folder.Newest()
 	if err == nil && !held {
 		err = failed("sign one with: rails audit checkpoint", "there is no checkpoint to prove anything against")
 	}
-	return c, err
+	if err != nil {
+		return c, err
+	}
+	return folder.WithCosignatures(c)
 }
 
 func (a *app) proveEntry(ctx context.Context, d *deck, f *proveFlags, id string) error {
@@ -162,16 +170,29 @@ func (a *app) proveExtension(ctx context.Context, d *deck, f *proveFlags) error 
 	if err != nil {
 		return err
 	}
-	var older verify.Checkpoint
-	for _, c := range held {
-		if c.Size == f.from {
-			older = c
+	ofSize := func(size int64) (verify.Checkpoint, error) {
+		i := slices.IndexFunc(held, func(c verify.Checkpoint) bool { return c.Size == size })
+		if i < 0 {
+			return verify.Checkpoint{}, usage("those held are files in "+quoted(folder.Dir()), "no checkpoint of size %d is held", size)
 		}
+		return held[i], nil
 	}
-	if older.Size == 0 {
-		return usage("those held are files in "+quoted(folder.Dir()), "no checkpoint of size %d is held", f.from)
+	older, err := ofSize(f.from)
+	if err != nil {
+		return err
 	}
 	newest := held[len(held)-1]
+	if f.to != 0 {
+		if newest, err = ofSize(f.to); err != nil {
+			return err
+		}
+	}
+	if newest.Size < older.Size {
+		return usage("the older one goes to --from", "a checkpoint of %d entries extends none of %d", newest.Size, older.Size)
+	}
+	if newest, err = folder.WithCosignatures(newest); err != nil {
+		return err
+	}
 	pass := tree.Against(older, newest)
 	err = pass.WantTree(newest.Size, older.Size)
 	if err == nil {
@@ -222,7 +243,7 @@ func (a *app) writeProof(f *proveFlags, v *proofView) error {
 	return a.out.failed
 }
 
-type checkFlags struct{ key, entry, older string }
+type checkFlags struct{ key, entry, older, policy string }
 
 type checkedView struct {
 	Schema string `json:"schema"`
@@ -232,6 +253,8 @@ type checkedView struct {
 	Index  int64  `json:"index"`
 	Old    int64  `json:"old,omitzero"`
 	Entry  string `json:"entry,omitzero"` // its text, where the proof holds it
+	// Cosigned is there only when a policy was named.
+	Cosigned []cosignatureView `json:"cosigned,omitzero"`
 }
 
 func (a *app) auditCheckProofCommand() *cobra.Command {
@@ -252,6 +275,7 @@ func (a *app) auditCheckProofCommand() *cobra.Command {
 	c.Flags().StringVar(&f.key, "key", "", "file of the log's public key, received by another way; required")
 	c.Flags().StringVar(&f.entry, "entry", "", "file of the entry's stored bytes (default: what the proof holds)")
 	c.Flags().StringVar(&f.older, "older", "", "file of the older checkpoint, for a proof --from")
+	c.Flags().StringVar(&f.policy, "policy", "", "policy file: the proof's checkpoint must have the cosignatures that it asks for")
 	return c
 }
 
@@ -282,6 +306,9 @@ func (a *app) checkProof(f *checkFlags, path string) error {
 		if v.Entry != "" {
 			a.out.line(journal.BoundText(v.Entry, journal.EntryBytesMax))
 		}
+	}
+	for _, w := range v.Cosigned {
+		a.out.line("cosigned by ", w.Witness, " at ", w.Cosigned.Format(time.RFC3339))
 	}
 	return a.out.failed
 }
@@ -314,7 +341,31 @@ func (v *checkedView) record(text []byte, key verify.Key, f *checkFlags) error {
 	}
 	c, err := p.Check(key, leaf)
 	v.Origin, v.Size, v.Index = c.Origin, c.Size, p.Index
+	if err == nil {
+		err = v.cosigned(f.policy, p.Signed, key)
+	}
 	return err
+}
+
+// cosigned holds the checkpoint of a proof against a policy, if one was named.
+func (v *checkedView) cosigned(path string, signed []byte, key verify.Key) error {
+	if path == "" {
+		return nil
+	}
+	policy, err := readPolicy(path)
+	if err != nil {
+		return err
+	}
+	q, err := policy.Require(signed, key)
+	if err != nil {
+		return err
+	}
+	for _, w := range q.Witnesses {
+		if !w.At.IsZero() {
+			v.Cosigned = append(v.Cosigned, cosignatureView{Witness: w.Witness, Cosigned: w.At})
+		}
+	}
+	return nil
 }
 
 func (v *checkedView) extension(text []byte, key verify.Key, f *checkFlags) error {
@@ -331,5 +382,8 @@ func (v *checkedView) extension(text []byte, key verify.Key, f *checkFlags) erro
 	}
 	c, err := e.Check(key, older)
 	v.Origin, v.Size, v.Old = c.Origin, c.Size, e.Old
+	if err == nil {
+		err = v.cosigned(f.policy, e.Signed, key)
+	}
 	return err
 }

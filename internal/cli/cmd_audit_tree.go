@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -140,7 +141,8 @@ type exportView struct {
 	Folder      string `json:"folder"`
 	Entries     int64  `json:"entries"`
 	Checkpoints int    `json:"checkpoints"`
-	Newest      int64  `json:"newest"` // entries that the largest checkpoint vouches for
+	Newest      int64  `json:"newest"`   // entries that the largest checkpoint vouches for
+	Cosigned    int    `json:"cosigned"` // checkpoints that have cosignatures
 }
 
 func (a *app) auditExportCommand() *cobra.Command {
@@ -182,19 +184,31 @@ func (a *app) export(ctx context.Context, d *deck, dir string) error {
 			return err
 		}
 	}
+	cosigned, err := folder.Cosigned()
+	if err != nil {
+		return err
+	}
+	for _, c := range cosigned {
+		if err := os.WriteFile(filepath.Join(notes, tree.CosignedName(c.Size)), c.Signed, 0o600); err != nil {
+			return err
+		}
+	}
 	if err := os.WriteFile(filepath.Join(notes, tree.PublicName), public, 0o600); err != nil {
 		return err
 	}
-	pass := tree.Against(held...)
+	pass := tree.Against(append(slices.Clone(held), cosigned...)...)
 	if err := d.writeEntries(ctx, pass, filepath.Join(dir, entriesFile)); err != nil {
 		return err
 	}
-	v := exportView{Schema: "rails.audit-export/v1", Folder: dir, Entries: pass.Size(), Checkpoints: len(held), Newest: held[len(held)-1].Size}
+	v := exportView{Schema: "rails.audit-export/v1", Folder: dir, Entries: pass.Size(), Checkpoints: len(held), Newest: held[len(held)-1].Size, Cosigned: len(cosigned)}
 	if a.flags.json {
 		err = a.out.json(v)
 	} else {
 		a.out.line("exported ", plural(int(v.Entries), "entry", "entries"), " and ", plural(v.Checkpoints, "checkpoint", "checkpoints"), " to ", dir)
 		a.out.line("the newest checkpoint vouches for the first ", countText(v.Newest))
+		if v.Cosigned > 0 {
+			a.out.line(plural(v.Cosigned, "checkpoint has", "checkpoints have"), " cosignatures, the newest for the first ", countText(cosigned[len(cosigned)-1].Size))
+		}
 	}
 	return errors.Join(err, a.out.failed, pass.Failed())
 }

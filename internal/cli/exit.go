@@ -120,7 +120,8 @@ func explained(err error) (code int, hint string) {
 func unproved(err error) bool {
 	var broken *tree.BrokenError
 	return errors.As(err, &broken) || errors.Is(err, verify.ErrMalformed) || errors.Is(err, verify.ErrSignature) ||
-		errors.Is(err, verify.ErrNotIncluded) || errors.Is(err, verify.ErrNotExtended)
+		errors.Is(err, verify.ErrNotIncluded) || errors.Is(err, verify.ErrNotExtended) ||
+		errors.Is(err, verify.ErrQuorum)
 }
 
 // limitsHint is what to write instead where one thing is wrong. Of several, each says

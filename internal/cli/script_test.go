@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,11 +37,12 @@ func TestScripts(t *testing.T) {
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			e.Setenv("HOME", e.WorkDir)
+			e.Values["witnesses"] = &sync.Map{}
 			// Whatever the umask: others may not write where limits documents stand.
 			return os.Chmod(e.WorkDir, 0o755)
 		},
 		RequireUniqueNames: true,
-		Cmds:               map[string]func(*testscript.TestScript, bool, []string){"code": code},
+		Cmds:               map[string]func(*testscript.TestScript, bool, []string){"code": code, "witnessing": witnessing},
 	})
 }
 

@@ -68,6 +68,20 @@ func (f Folder) NewestCosigned() (c verify.Checkpoint, held bool, err error) {
 	return c, held, err
 }
 
+// WithCosignatures returns a held checkpoint with the cosignatures that it has, if any.
+func (f Folder) WithCosignatures(c verify.Checkpoint) (verify.Checkpoint, error) {
+	list, err := f.open([]string{CosignedName(c.Size)}, CosignedName)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return c, nil
+	case err != nil:
+		return c, err
+	case !sameBody(list[0].Signed, c.Signed):
+		return c, &BrokenError{Checkpoint: c.Size, Want: "the checkpoint that is held", Got: "another one of its size with cosignatures"}
+	}
+	return list[0], nil
+}
+
 // KeepCosigned adds signature lines to a checkpoint that is held, durably. A line takes
 // the place of an older one of the same key. The caller has verified the lines.
 func (f Folder) KeepCosigned(c verify.Checkpoint, lines ...[]byte) (path string, err error) {

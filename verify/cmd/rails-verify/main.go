@@ -1,9 +1,13 @@
 // Command rails-verify checks proofs, checkpoints and exported entries of a journal
 // without the journal, the program that wrote it, or a network.
 //
-//	rails-verify proof --key KEY [--entry FILE] PROOF
-//	rails-verify extension --key KEY --older CHECKPOINT PROOF
-//	rails-verify export --key KEY FOLDER
+//	rails-verify proof --key KEY [--policy POLICY] [--entry FILE] PROOF
+//	rails-verify extension --key KEY [--policy POLICY] --older CHECKPOINT PROOF
+//	rails-verify checkpoint --key KEY [--policy POLICY] CHECKPOINT
+//	rails-verify export --key KEY [--policy POLICY] FOLDER
+//
+// With a policy (c2sp.org/tlog-policy) the newest checkpoint that is looked at must have
+// the cosignatures that the policy asks for.
 //
 // Exit codes: 0 it holds, 1 a file could not be read, 2 usage, 6 it does not hold.
 package main
@@ -16,7 +20,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -31,9 +37,10 @@ const (
 	exitBroken = 6
 )
 
-const usageText = `usage: rails-verify proof --key KEY [--entry FILE] PROOF
-       rails-verify extension --key KEY --older CHECKPOINT PROOF
-       rails-verify export --key KEY FOLDER
+const usageText = `usage: rails-verify proof --key KEY [--policy POLICY] [--entry FILE] PROOF
+       rails-verify extension --key KEY [--policy POLICY] --older CHECKPOINT PROOF
+       rails-verify checkpoint --key KEY [--policy POLICY] CHECKPOINT
+       rails-verify export --key KEY [--policy POLICY] FOLDER
 `
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -53,7 +60,7 @@ func run(args []string, out, errs io.Writer) int {
 		return exitUsage
 	}
 	_, _ = fmt.Fprintln(errs, "rails-verify:", err) // likewise
-	for _, known := range []error{verify.ErrMalformed, verify.ErrSignature, verify.ErrNotIncluded, verify.ErrNotExtended} {
+	for _, known := range []error{verify.ErrMalformed, verify.ErrSignature, verify.ErrNotIncluded, verify.ErrNotExtended, verify.ErrQuorum} {
 		if errors.Is(err, known) {
 			return exitBroken
 		}
@@ -70,26 +77,74 @@ func command(args []string) (string, error) {
 	key := set.String("key", "", "public key")
 	entry := set.String("entry", "", "the entry's bytes")
 	older := set.String("older", "", "older checkpoint")
+	policy := set.String("policy", "", "policy file")
 	if err := set.Parse(args[1:]); err != nil || set.NArg() != 1 || *key == "" {
 		return "", errUsage
 	}
-	text, err := read(*key, verify.KeyBytesMax)
-	if err != nil {
-		return "", err
-	}
-	k, err := verify.ParseKey(text)
+	a, err := trusted(*key, *policy)
 	if err != nil {
 		return "", err
 	}
 	switch args[0] {
 	case "proof":
-		return proof(k, set.Arg(0), *entry)
+		return a.proof(set.Arg(0), *entry)
 	case "extension":
-		return extension(k, set.Arg(0), *older)
+		return a.extension(set.Arg(0), *older)
+	case "checkpoint":
+		return a.one(set.Arg(0))
 	case "export":
-		return export(k, set.Arg(0))
+		return a.export(set.Arg(0))
 	}
 	return "", errUsage
+}
+
+// auditor is what everything is checked with.
+type auditor struct {
+	key    verify.Key
+	policy *verify.Policy // nil: no cosignatures are asked for
+}
+
+func trusted(key, policy string) (a auditor, err error) {
+	text, err := read(key, verify.KeyBytesMax)
+	if err != nil {
+		return a, err
+	}
+	if a.key, err = verify.ParseKey(text); err != nil || policy == "" {
+		return a, err
+	}
+	if text, err = read(policy, verify.PolicyBytesMax); err != nil {
+		return a, err
+	}
+	a.policy, err = verify.ParsePolicy(text)
+	return a, err
+}
+
+// cosigned says who has cosigned, and fails unless that is enough.
+func (a auditor) cosigned(signed []byte) (string, error) {
+	if a.policy == nil {
+		return "", nil
+	}
+	q, err := a.policy.Require(signed, a.key)
+	if err != nil {
+		return "", err
+	}
+	var said strings.Builder
+	for _, w := range q.Witnesses {
+		if !w.At.IsZero() {
+			fmt.Fprintf(&said, "\ncosigned by %s at %s", w.Witness, w.At.Format(time.RFC3339))
+		}
+	}
+	return said.String(), nil
+}
+
+// one checks a checkpoint by itself.
+func (a auditor) one(path string) (string, error) {
+	c, err := checkpoint(a.key, path)
+	if err != nil {
+		return "", err
+	}
+	said, err := a.cosigned(c.Signed)
+	return fmt.Sprintf("a checkpoint of %d entries of %s", c.Size, c.Origin) + said, err
 }
 
 // read reads a file, and one byte more than may be, so that a longer one is refused by
@@ -120,7 +175,7 @@ func printable(text []byte) bool {
 	return utf8.Valid(text) && !bytes.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-func proof(k verify.Key, path, entry string) (string, error) {
+func (a auditor) proof(path, entry string) (string, error) {
 	text, err := read(path, verify.ProofBytesMax)
 	if err != nil {
 		return "", err
@@ -145,22 +200,26 @@ func proof(k verify.Key, path, entry string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c, err := p.Check(k, leaf)
+	c, err := p.Check(a.key, leaf)
 	if err != nil {
 		return "", err
 	}
-	said := fmt.Sprintf("the entry is number %d of %d in %s", p.Index+1, c.Size, c.Origin)
+	by, err := a.cosigned(p.Signed)
+	if err != nil {
+		return "", err
+	}
+	said := fmt.Sprintf("the entry is number %d of %d in %s", p.Index+1, c.Size, c.Origin) + by
 	if entry == "" && printable(p.Extra) {
 		said += "\n" + string(p.Extra)
 	}
 	return said, nil
 }
 
-func extension(k verify.Key, path, older string) (string, error) {
+func (a auditor) extension(path, older string) (string, error) {
 	if older == "" {
 		return "", errUsage
 	}
-	old, err := checkpoint(k, older)
+	old, err := checkpoint(a.key, older)
 	if err != nil {
 		return "", err
 	}
@@ -172,43 +231,73 @@ func extension(k verify.Key, path, older string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c, err := e.Check(k, old)
+	c, err := e.Check(a.key, old)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("the %d entries of %s begin with the %d of the older checkpoint", c.Size, c.Origin, old.Size), nil
+	by, err := a.cosigned(e.Signed)
+	return fmt.Sprintf("the %d entries of %s begin with the %d of the older checkpoint", c.Size, c.Origin, old.Size) + by, err
 }
 
 // export holds the entries of a folder that rails audit export wrote against all its
-// checkpoints.
-func export(k verify.Key, dir string) (string, error) {
-	names, err := os.ReadDir(filepath.Join(dir, "checkpoints"))
+// checkpoints, with and without cosignatures.
+func (a auditor) export(dir string) (string, error) {
+	notes := filepath.Join(dir, "checkpoints")
+	held, err := a.named(notes, ".checkpoint")
 	if err != nil {
 		return "", err
 	}
-	var held []verify.Checkpoint
-	for _, n := range names {
-		if !strings.HasSuffix(n.Name(), ".checkpoint") {
-			continue
-		}
-		c, err := checkpoint(k, filepath.Join(dir, "checkpoints", n.Name()))
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", n.Name(), err)
-		}
-		held = append(held, c)
+	cosigned, err := a.named(notes, ".cosigned")
+	if err != nil {
+		return "", err
 	}
 	f, err := os.Open(filepath.Join(dir, "entries.jsonl"))
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	n, err := verify.CheckEntries(f, held)
+	n, err := verify.CheckEntries(f, append(slices.Clone(held), cosigned...))
 	if err != nil {
 		return "", err
 	}
-	vouched := int64(0)
-	for _, c := range held {
-		vouched = max(vouched, c.Size)
+	said := fmt.Sprintf("%d entries of %s: %d checkpoints hold, the newest vouches for %d", n, a.key.Name(), len(held), newest(held).Size)
+	if a.policy == nil {
+		return said, nil
 	}
-	return fmt.Sprintf("%d entries of %s: %d checkpoints hold, the newest vouches for %d", n, k.Name(), len(held), vouched), nil
+	last := newest(cosigned)
+	if len(cosigned) == 0 {
+		last = newest(held) // which tells who is missing
+	}
+	by, err := a.cosigned(last.Signed)
+	return said + fmt.Sprintf(", the newest that is cosigned for %d", last.Size) + by, err
+}
+
+// named opens the checkpoints of a folder whose files end so.
+func (a auditor) named(dir, suffix string) ([]verify.Checkpoint, error) {
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var held []verify.Checkpoint
+	for _, n := range names {
+		if !strings.HasSuffix(n.Name(), suffix) {
+			continue
+		}
+		c, err := checkpoint(a.key, filepath.Join(dir, n.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", n.Name(), err)
+		}
+		held = append(held, c)
+	}
+	return held, nil
+}
+
+// newest is the largest, or the zero checkpoint of none.
+func newest(held []verify.Checkpoint) (last verify.Checkpoint) {
+	for _, c := range held {
+		if c.Size > last.Size {
+			last = c
+		}
+	}
+	return last
 }
