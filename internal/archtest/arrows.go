@@ -65,13 +65,17 @@ func arrows() map[string][]string {
 		"internal/store/storetest": {journal, gate, money, order},
 
 		scenario: append(slices.Clone(verdicts), gate, audit, normalize, paper, quotes, clock, memory),
+		// It judges a limits document by scenarios it makes up, so it stands above the runner.
+		"internal/lint": {money, order, limits, rail, journal, scenario, "internal/report"},
 		// It plays the whole product, and the command line starts it on request.
 		adversary: append(slices.Clone(figures), limits, rail, gate, normalize, paper, quotes, clock, memory, sqlite, mcpserver, sim),
 		// An unattended run of the whole product, started by a command of its own.
 		"internal/report": nil,
 		sim:               append(slices.Clone(figures), account, limits, risk, gate, audit, paper, quotes, clock, memory, "internal/report"),
+		// It forges copies of journals, when a command of its own asks for it.
+		"internal/tamper": append(slices.Clone(verdicts), gate, audit, sqlite, tree, verify, witness),
 		"internal/cli": append(slices.Clone(verdicts), gate, audit, "internal/replay", normalize, paper, quotes, clock,
-			sqlite, mcpserver, scenario, markfile, adversary, sim, tree, verify, witness, "internal/attest"),
+			sqlite, mcpserver, scenario, markfile, adversary, sim, tree, verify, witness, "internal/attest", "internal/tamper"),
 		"cmd/rails": {"internal/cli"},
 
 		"internal/archtest":     {rail, limits},
@@ -154,7 +158,7 @@ func nevers() []never {
 			append([]string{
 				"internal/gate", "internal/record", "internal/normalize", "internal/markfile", "internal/scenario", "internal/audit",
 			}, append(edges, core[:]...)...),
-			[]string{"internal/adversary", "internal/sim", "internal/report"},
+			[]string{"internal/adversary", "internal/sim", "internal/report", "internal/tamper"},
 			"what attacks or tries out the product is on no path of an order: only the command that starts it knows it",
 		},
 	}

@@ -32,7 +32,8 @@ func TestShow(t *testing.T) {
 		r := run(t, text)
 		t.Log(f, time.Since(begin), r.Played)
 		for _, x := range r.Rails {
-			t.Log(x.Rail, x.Verdict, x.Steps, x.Floor, x.Tried, x.Because, x.By)
+			if x.Verdict == Undecided { t.Log(x.Rail, x.Verdict, x.Steps, x.Floor, x.Tried, x.Because, x.By) }
 		}
+		for _, x := range r.Findings { t.Logf("%+v", x) }
 	}
 }
