@@ -154,7 +154,7 @@ func storedFrom(row *[5]driver.Value) (e gate.Stored, err error) {
 	e.Account = name
 	seq, ok := row[2].(int64)
 	if !named || !ok || seq <= 0 {
-		e.Damage = "no account and seq that an entry can have"
+		e.Damage = "without account and seq that an entry can have"
 		return e, nil
 	}
 	e.Seq = uint64(seq)
@@ -162,7 +162,7 @@ func storedFrom(row *[5]driver.Value) (e gate.Stored, err error) {
 	text, isText := row[4].([]byte)
 	switch {
 	case !isHash || len(hash) != len(e.Hash):
-		e.Damage = "no hash of 32 bytes"
+		e.Damage = "without a hash of 32 bytes"
 	case !isText:
 		e.Damage = fmt.Sprintf("longer than %d bytes, or none", journal.EntryBytesMax)
 	default:
