@@ -27,8 +27,11 @@ type Part struct {
 	Title  string
 	Note   string
 	Curves []Curve
-	Table  *Table
-	Heat   *Heat
+	Bars   *Bars
+	// Regions are maps, each with its key.
+	Regions []Regions
+	Table   *Table
+	Heat    *Heat
 }
 
 // Curve is one figure over time. Values are in the order of time, at equal distances.
@@ -42,6 +45,22 @@ type Curve struct {
 	High   float64 // the top; the cap's line needs room below it
 	Tops   [3]string
 	Breaks []Break // where trade dates begin
+	// Second is drawn dashed over the curve, at the same places; nil is none. SecondName
+	// says what it is.
+	Second     []float64
+	SecondName string
+}
+
+// Bars are pairs of counts side by side.
+type Bars struct {
+	First, Second string // what the two of a pair are
+	Rows          []BarRow
+}
+
+// BarRow is one pair.
+type BarRow struct {
+	Name          string
+	First, Second int // not negative
 }
 
 // Break is a labelled place on the time axis, as an index of Values.
@@ -80,8 +99,9 @@ const (
 // HTML writes the page.
 func (p *Page) HTML() ([]byte, error) {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"line": line, "area": area, "capY": capY, "shade": shade, "left": left, "bad": bad,
-		"thin": func(i int) bool { return i%2 == 1 },
+		"line": line, "area": area, "capY": capY, "shade": shade, "left": left, "bad": bad, "second": second, "wide": wide,
+		"thin":   func(i int) bool { return i%2 == 1 },
+		"blocks": blocks, "labels": labels, "view": view, "swatch": swatch, "xAt": xAt, "yAt": yAt,
 	}).Parse(layout)
 	if err != nil {
 		return nil, err
@@ -106,9 +126,13 @@ func (c *Curve) x(i int) float64 {
 }
 
 // line is the path of a curve.
-func line(c Curve) string {
+func line(c Curve) string { return path(&c, c.Values) }
+
+func second(c Curve) string { return path(&c, c.Second) }
+
+func path(c *Curve, values []float64) string {
 	var b strings.Builder
-	for i, v := range c.Values {
+	for i, v := range values {
 		step := "L"
 		if i == 0 {
 			step = "M"
@@ -147,6 +171,15 @@ func shade(h Heat, n int) string {
 		}
 	}
 	return fmt.Sprintf("%.2f", 0.85*math.Sqrt(float64(n)/float64(most)))
+}
+
+// wide is a bar's share of the longest, in percent.
+func wide(b Bars, n int) string {
+	most := 1
+	for _, r := range b.Rows {
+		most = max(most, r.First, r.Second)
+	}
+	return fmt.Sprintf("%.1f", float64(n)*100/float64(most))
 }
 
 func bad(t Table, row int) bool {

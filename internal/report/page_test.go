@@ -22,8 +22,9 @@ func TestTextsAreTexts(t *testing.T) {
 		Title: evil, Lead: evil, Verdict: evil, Foot: evil, Stats: []Stat{{evil, evil, evil}},
 		Parts: []Part{{
 			Title: evil, Note: evil, Table: &Table{Head: []string{evil}, Rows: [][]string{{evil}}},
+			Bars:   &Bars{First: evil, Second: evil, Rows: []BarRow{{Name: evil, First: 1}}},
 			Heat:   &Heat{Corner: evil, Cols: []string{evil}, Rows: []HeatRow{{Name: evil, Cells: []int{1}}}},
-			Curves: []Curve{{Name: evil, Peak: evil, CapAt: evil, Values: []float64{1}, Breaks: []Break{{0, evil}}}},
+			Curves: []Curve{{Name: evil, Peak: evil, CapAt: evil, Values: []float64{1}, Breaks: []Break{{0, evil}}, Second: []float64{1}, SecondName: evil}},
 		}},
 	})
 	if bytes.Contains(text, []byte("<script")) || bytes.Contains(text, []byte(`"">`)) {
@@ -59,5 +60,17 @@ func TestWhatStandsOutIsMarked(t *testing.T) {
 	text := page(t, Page{Verdict: "no", Parts: []Part{{Table: &Table{Rows: [][]string{{"a"}, {"b"}}, Bad: []int{1}}}}})
 	if n := bytes.Count(text, []byte(`<tr class="out">`)); n != 1 || !bytes.Contains(text, []byte("✗ no")) {
 		t.Errorf("%d rows stand out", n)
+	}
+}
+
+func TestPairsStandSideBySide(t *testing.T) {
+	text := page(t, Page{Parts: []Part{{
+		Bars:   &Bars{First: "before", Second: "after", Rows: []BarRow{{"a", 4, 1}, {"b", 0, 2}}},
+		Curves: []Curve{{Values: []float64{0, 10}, Second: []float64{10, 0}, SecondName: "after", High: 10}},
+	}}})
+	for _, want := range []string{`width:100.0%"></i>4<`, `width:25.0%"></i>1<`, `width:0.0%"></i>0<`, `width:50.0%"></i>2<`, `class="second" d="M0.0 0.0L1000.0 200.0"`} {
+		if !bytes.Contains(text, []byte(want)) {
+			t.Errorf("no %s in the page", want)
+		}
 	}
 }
