@@ -57,6 +57,17 @@ func MinQuantity(a, b Quantity) Quantity {
 	return a
 }
 
+// WholeShare returns the whole units in q*pct/100, which must not be negative; false if
+// pct or q is negative, or the result is out of range.
+func (q Quantity) WholeShare(pct Percent) (Quantity, bool) {
+	part, ok := mulDiv(q.fixed, pct.fixed, fixed{lo: wholeInPercent}, Down)
+	if !ok || pct.IsNegative() || q.IsNegative() {
+		return Quantity{}, false
+	}
+	unit := QuantityFromInt(1)
+	return Notional{part}.LargestQuantity(PriceFromInt(1), unit, unit)
+}
+
 // MultipleOf reports whether q is a whole multiple of step. Nothing is a
 // multiple of a step that is not above 0.
 func (q Quantity) MultipleOf(step Quantity) bool { return q.multipleOf(step.fixed) }
