@@ -93,7 +93,7 @@ footer{margin-top:40px;padding-top:12px;border-top:1px solid var(--line);color:v
 <tr><th>{{.Corner}}</th>{{range .Cols}}<th>{{.}}</th>{{end}}<th>sum</th></tr>{{range .Rows}}
 <tr><td>{{.Name}}</td>{{range .Cells}}<td style="background:rgba(var(--heat),{{shade $h .}})">{{if .}}{{.}}{{end}}</td>{{end}}<td>{{.Sum}}</td></tr>{{end}}
 </table></div>
-{{end}}{{with .Table}}{{$t := .}}<div class="scroll"><table>
+{{end}}{{$wrap := .Wrap}}{{with .Table}}{{$t := .}}<div class="scroll"><table{{if $wrap}} class="wrap"{{end}}>
 <tr>{{range .Head}}<th>{{.}}</th>{{end}}</tr>{{range $i, $r := .Rows}}
 <tr{{if bad $t $i}} class="out"{{end}}>{{range $r}}<td>{{.}}</td>{{end}}</tr>{{end}}
 </table></div>

@@ -31,6 +31,7 @@ type Part struct {
 	// Regions are maps, each with its key.
 	Regions []Regions
 	Table   *Table
+	Wrap    bool // the table's cells are sentences, which stand to the left and break
 	Heat    *Heat
 }
 

@@ -149,7 +149,8 @@ const regionsLayout = `{{range $g := .Regions}}<figure>
 {{end}}`
 
 // regionsStyle belongs to it.
-const regionsStyle = `.map{height:340px}.map rect{opacity:.55}.map b{position:absolute;transform:translate(-50%,-50%);font-size:13px}
+const regionsStyle = `.wrap td,.wrap th{text-align:left;white-space:normal;vertical-align:top}.wrap td:not(:first-child){min-width:8em}.wrap td:nth-child(3){min-width:16em}
+.map{height:340px}.map rect{opacity:.55}.map b{position:absolute;transform:translate(-50%,-50%);font-size:13px}
 .ticks.at{position:relative}.ticks.at span{position:absolute;right:0}
 .regions{list-style:none;margin:10px 0 0;padding:0;display:grid;grid-template-columns:repeat(auto-fill,minmax(250px,1fr));gap:4px 14px;font-size:13.5px}
 .regions li{display:flex;gap:8px;align-items:baseline;overflow-wrap:anywhere}.regions b{flex:none;width:26px;text-align:center;border-radius:3px;border:1px solid var(--line);color:#101418;min-height:1.4em}
