@@ -24,6 +24,12 @@ type stepWatch struct {
 	suspectUntil time.Duration // on the boot clock
 }
 
+// steady reports whether, as far as this process knows, no clock was stepped for as long as
+// a message may be in flight.
+func (w *stepWatch) steady() bool {
+	return w.suspectUntil == 0 || w.boot-w.suspectUntil >= ReplyWithin-clockAgreeFor
+}
+
 // seed takes the newest journaled reading as the reference, so that a step between
 // two processes of one boot is seen. A process that starts while the clocks were suspect
 // does not trust them any sooner.

@@ -178,3 +178,24 @@ func TestAnAbsentQuoteTellsNothing(t *testing.T) {
 	}
 	d.verify()
 }
+
+// While the clocks do not agree, and for as long as a message may be in flight after that,
+// an order that the broker does not know is not taken for one that never arrives: nobody
+// can tell how long ago it was sent.
+func TestNothingIsNotPlacedWhileTheClocksAreInDoubt(t *testing.T) {
+	d := newDesk(t, "")
+	d.doubt()
+	must(t, d.gate.Tick(t.Context()))
+	d.clock.StepWall(time.Hour)
+	found, err := d.gate.Reconcile(t.Context(), nil)
+	must(t, err)
+	if len(found.StillDoubt) != 1 || len(found.Resolved) != 0 {
+		t.Errorf("after a step of an hour: settled %v, in doubt %v", found.Resolved, found.StillDoubt)
+	}
+	d.advance(gate.ReplyWithin)
+	found, err = d.gate.Reconcile(t.Context(), nil)
+	must(t, err)
+	if len(found.StillDoubt) != 0 || len(found.Resolved) != 1 {
+		t.Errorf("when no message can be in flight: settled %v, in doubt %v", found.Resolved, found.StillDoubt)
+	}
+}

@@ -174,13 +174,14 @@ func (g *Gate) resolveFound(ctx context.Context, id string, s *Standing, out *Re
 		if s.Known && (o.Pending == nil || o.Stage != account.Working || s.shows(&o.Pending.Terms)) {
 			r.Result = "placed"
 		}
-		// Away from the paper broker what is not found may still be on its way.
-		if r.Result == "not_placed" && !g.cfg.Paper && g.now().at.Before(replyBy(o)) {
+		// Away from the paper broker what is not found may still be on its way; after a step of
+		// the clocks it may be so anywhere, since they do not tell how long ago it was sent.
+		at := g.now().at
+		if r.Result == "not_placed" && (!g.cfg.Paper && at.Before(replyBy(o)) || !g.steps.steady()) {
 			out.StillDoubt = append(out.StillDoubt, id)
 			return nil, now, nil
 		}
 		out.Resolved = append(out.Resolved, r)
-		at := g.now().at
 		drafts := []draft{{journal.KindReconcile, journal.Reconcile{AsOf: journal.Time{Time: at}, Order: &r, Cash: g.state.Cash, Who: "gate"}}}
 		if !s.Known {
 			return drafts, at, nil
