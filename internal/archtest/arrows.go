@@ -75,7 +75,7 @@ func arrows() map[string][]string {
 		// It forges copies of journals, when a command of its own asks for it.
 		"internal/tamper": append(slices.Clone(verdicts), gate, audit, sqlite, tree, verify, witness),
 		"internal/cli": append(slices.Clone(verdicts), gate, audit, "internal/replay", normalize, paper, quotes, clock,
-			sqlite, mcpserver, scenario, markfile, adversary, sim, tree, verify, witness, "internal/attest", "internal/tamper"),
+			sqlite, mcpserver, scenario, markfile, adversary, sim, tree, verify, witness, "internal/attest", "internal/tamper", "internal/lint"),
 		"cmd/rails": {"internal/cli"},
 
 		"internal/archtest":     {rail, limits},

@@ -29,6 +29,7 @@ func (a *app) limitsCommand() *cobra.Command {
 			Args: atMost(1, "at most one file"),
 			RunE: func(c *cobra.Command, args []string) error { return a.limitsDiff(c.Context(), args) },
 		},
+		a.limitsLintCommand(),
 	)
 }
 

@@ -48,6 +48,8 @@ type Options struct {
 	// Equity is what the account is worth, in the document's currency; zero: that of a new
 	// paper account, 100,000.
 	Equity money.Notional
+	// Page asks for the page with its maps, which take about as long as the rest.
+	Page bool
 	// Progress is told after each rail; nil: nobody is.
 	Progress func(done, of int)
 }
@@ -63,11 +65,17 @@ type Report struct {
 	Dangers     int       `json:"dangers"` // findings that --strict fails on
 	Played      int       `json:"played"`  // scenarios
 
+	// Page is the page for people, self-contained HTML; nil unless it was asked for.
+	Page []byte `json:"-"`
+
 	text []byte
 }
 
 // Schema is the version of the report's JSON form.
 const Schema = "rails.limits-lint/v1"
+
+// RailsMax is how many rails there are, and so how often progress is told.
+const RailsMax = rail.Count
 
 // LimitsFile is the name that generated scenarios know the document by.
 const LimitsFile = "limits.yaml"
@@ -107,6 +115,15 @@ func Run(ctx context.Context, doc *limits.Document, text []byte, o Options) (*Re
 		}
 	}
 	r.Played = l.played
+	if o.Page {
+		maps, err := l.charts()
+		if err != nil {
+			return nil, err
+		}
+		if r.Page, err = r.page(maps).HTML(); err != nil {
+			return nil, err
+		}
+	}
 	return r, nil
 }
 

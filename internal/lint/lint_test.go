@@ -32,8 +32,12 @@ func TestShow(t *testing.T) {
 		r := run(t, text)
 		t.Log(f, time.Since(begin), r.Played)
 		for _, x := range r.Rails {
-			if x.Verdict == Undecided { t.Log(x.Rail, x.Verdict, x.Steps, x.Floor, x.Tried, x.Because, x.By) }
+			if x.Verdict == Undecided {
+				t.Log(x.Rail, x.Verdict, x.Steps, x.Floor, x.Tried, x.Because, x.By)
+			}
 		}
-		for _, x := range r.Findings { t.Logf("%+v", x) }
+		for _, x := range r.Findings {
+			t.Logf("%+v", x)
+		}
 	}
 }

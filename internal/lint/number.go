@@ -1,7 +1,9 @@
 package lint
 
 import (
+	"math"
 	"math/big"
+	"strconv"
 	"strings"
 )
 
@@ -123,4 +125,11 @@ func (a number) money() string {
 		return text + "0"
 	}
 	return text
+}
+
+// root is ratio to the power of i/n, for places on a logarithmic axis; nothing is decided
+// by it.
+func root(ratio float64, i, n int) number {
+	text := strconv.FormatFloat(math.Pow(ratio, float64(i)/float64(n)), 'f', places, 64)
+	return parse(text)
 }
