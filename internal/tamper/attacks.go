@@ -76,7 +76,7 @@ func attacks() []attack {
 			passes: []Defence{Chain, Replay, Signature, Outside}, catches: []Defence{Witnessed}, forge: twoHistories,
 		},
 		{
-			name: "cut what nobody saw", does: "with the key: every entry after ENTRY is gone, which no checkpoint vouches for yet",
+			name: "cut what nobody saw", does: "what stood after ENTRY is gone, and no checkpoint vouches for it yet; no key is needed",
 			passes: []Defence{Chain, Replay, Signature, Outside, Witnessed},
 			forge: func(s *stage) (*forgery, error) {
 				return &forgery{at: s.newest - 1, book: s.book[:s.newest], held: s.held}, nil
@@ -102,7 +102,7 @@ func (s *stage) anew(at int, tell lie) (*forgery, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &forgery{at: at, book: b, claim: "; it now tells of " + claim}, nil
+	return &forgery{at: at, book: b, claim: "; it now says that " + claim}, nil
 }
 
 // withKey rewrites and signs as the journal itself would. Where there is no such entry,

@@ -137,7 +137,13 @@ func cellOf(d Defence, f *audit.Failure, passes string) Cell {
 	if f == nil {
 		return Cell{d, Passes, passes}
 	}
-	return Cell{d, Caught, fmt.Sprintf("first at %s/%d: wanted %s, found %s", f.Account, f.Seq, brief(f.Want), brief(strings.TrimPrefix(f.Got, fmt.Sprintf("%s/%d: ", f.Account, f.Seq))))}
+	at := fmt.Sprintf("%s/%d", f.Account, f.Seq)
+	if f.Question == audit.Integrity {
+		// What is wrong, without the hashes that stand behind it.
+		what, _, _ := strings.Cut(strings.TrimPrefix(f.Got, at+": "), ": want ")
+		return Cell{d, Caught, "broken from " + at + " on: " + brief(what)}
+	}
+	return Cell{d, Caught, "first at " + at + ": wanted " + brief(f.Want) + ", found " + brief(f.Got)}
 }
 
 func cellOfText(d Defence, problem, passes string) Cell {
@@ -182,10 +188,17 @@ func holds(ctx context.Context, store *sqlite.Store, held ...verify.Checkpoint) 
 	if err != nil {
 		return "", err
 	}
-	if broken := pass.Failed(); broken != nil {
+	broken := pass.Failed()
+	var at *tree.BrokenError
+	switch {
+	case broken == nil:
+		return "", nil
+	case !errors.As(broken, &at) || at.Checkpoint == 0:
 		return broken.Error(), nil
+	case pass.Size() < at.Checkpoint:
+		return fmt.Sprintf("a checkpoint vouches for %d entries, and there are only %d", at.Checkpoint, pass.Size()), nil
 	}
-	return "", nil
+	return fmt.Sprintf("the first %d entries are not those that a checkpoint vouches for", at.Checkpoint), nil
 }
 
 // signature opens the checkpoints beside the journal with the public key that the auditor
@@ -237,28 +250,23 @@ func (a *auditor) witnessed(ctx context.Context, store *sqlite.Store, dir string
 	if err != nil {
 		return Cell{}, err
 	}
-	said := fmt.Sprintf("the journal extends the %d entries that the witness cosigned", head.Size)
-	if problem != "" {
-		said = "the witness cosigned another history: " + problem
-	}
 	texts, err := checkpointsIn(dir)
 	if err != nil {
 		return Cell{}, err
 	}
+	var said []string
+	if problem != "" {
+		said = append(said, "by what the witness cosigned: "+problem)
+	}
 	if len(texts) > 0 {
-		newest := texts[len(texts)-1]
-		if _, err := a.witness.Key().CosignedAt(newest); err != nil {
-			if problem == "" {
-				problem = "the newest checkpoint is not cosigned"
-				said = problem
-			}
-			said += "; the newest checkpoint beside the journal carries no cosignature"
+		if _, err := a.witness.Key().CosignedAt(texts[len(texts)-1]); err != nil {
+			said = append(said, "the newest checkpoint beside the journal is not cosigned")
 		}
 	}
-	if problem == "" {
-		return Cell{Witnessed, Passes, said}, nil
+	if len(said) == 0 {
+		return Cell{Witnessed, Passes, fmt.Sprintf("the journal extends the %d entries that the witness cosigned", head.Size)}, nil
 	}
-	return Cell{Witnessed, Caught, said}, nil
+	return Cell{Witnessed, Caught, strings.Join(said, "; ")}, nil
 }
 
 // cosignedNote is a checkpoint with a witness's line behind the log's signature.

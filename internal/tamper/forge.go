@@ -114,7 +114,7 @@ func (f *forger) entry(name string, text []byte, tell lie) (b []byte, h journal.
 func otherAgent(_ *forger, _ *journal.Entry, body *journal.Decision) (string, error) {
 	was := body.Agent
 	body.Agent = "someone-else"
-	return fmt.Sprintf("asked for by %s, not by %s", quoted(body.Agent), quoted(was)), nil
+	return fmt.Sprintf("%s asked for the order, not %s", quoted(body.Agent), quoted(was)), nil
 }
 
 func quoted(text string) string {
@@ -144,7 +144,7 @@ func smallerOrder(f *forger, e *journal.Entry, body *journal.Decision) (string, 
 		}
 		was := body.Intent.Quantity
 		*body = judged(&req, &d, &again)
-		return fmt.Sprintf("an order for %s, not for %s", less, was), nil
+		return fmt.Sprintf("the order was for %s, not for %s", less, was), nil
 	}
 	return otherAgent(f, e, body)
 }

@@ -183,7 +183,7 @@ func TestAFlippedVerdictBreaksTheChainFromThereOn(t *testing.T) {
 		}
 	}
 	c := answers(t, r, "flip a verdict")[tamper.Chain]
-	if !strings.Contains(c.Said, "first at "+r.Flipped+":") {
+	if !strings.Contains(c.Said, "broken from "+r.Flipped+" on") {
 		t.Errorf("the chain says %q, and %s was flipped", c.Said, r.Flipped)
 	}
 }
