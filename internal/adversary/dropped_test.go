@@ -121,3 +121,59 @@ func builtToDrop(t *testing.T) string {
 	}
 	return binary
 }
+
+// TestRandomAttackerFindsADroppedRail runs in the build of TestDroppedRailIsAViolation as
+// well: without one of these rails the attacker that makes attacks up gets something past
+// the limits, and what it found is short and replays.
+func TestRandomAttackerFindsADroppedRail(t *testing.T) {
+	if os.Getenv(dropped) == "" {
+		t.Skip("runs where a rail can be dropped")
+	}
+	for _, tt := range findable() {
+		t.Run(string(tt.rail), func(t *testing.T) {
+			t.Setenv(dropped, string(tt.rail))
+			h := Hunt{Options: options(), Seed: 1, Attempts: 400}
+			f, err := h.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Case == nil {
+				t.Fatalf("nothing found in %d attempts", f.Attempts)
+			}
+			t.Logf("attempt %d, %s, %d steps of %d, %d replays", f.Attempt, f.Check, len(f.Case.attack), f.Before, f.Replays)
+			if len(f.Case.attack) > tt.steps {
+				t.Errorf("%d steps, and %d will do:\n%s", len(f.Case.attack), tt.steps, f.Case.Text())
+			}
+			replay, err := Load("found.yaml", f.Case.Text())
+			if err != nil {
+				t.Fatalf("%v\n%s", err, f.Case.Text())
+			}
+			if r := Play(t.Context(), &replay[0], options()); r.OK() {
+				t.Errorf("the file that was written does not replay it:\n%s", f.Case.Text())
+			}
+			t.Setenv(dropped, "none")
+			if r := Play(t.Context(), &replay[0], options()); !r.OK() {
+				t.Errorf("with every rail in place: %v\n%s", r.Problems, f.Case.Text())
+			}
+		})
+	}
+}
+
+// findable are rails whose loss can be seen at the broker, and how many steps show it.
+func findable() []struct {
+	rail  rail.ID
+	steps int
+} {
+	return []struct {
+		rail  rail.ID
+		steps int
+	}{
+		{rail.SymbolNotAllowed, 2}, {rail.SymbolRestricted, 1}, {rail.InstrumentHalted, 2}, {rail.TimeInForceNotAllowed, 1},
+		{rail.ShortNotAllowed, 1}, {rail.MaxOrderQty, 2}, {rail.MaxOrderNotional, 1}, {rail.MinOrderNotional, 1},
+		{rail.MaxPositionQty, 3}, {rail.MaxPositionNotional, 3}, {rail.MaxGrossExposure, 3}, {rail.MaxOpenOrders, 3},
+		{rail.SelfCross, 5}, {rail.OrderInDoubt, 3}, {rail.LimitPriceCollar, 1}, {rail.PassivePriceCollar, 1},
+		{rail.QuoteInvalid, 2}, {rail.SpreadTooWide, 2}, {rail.PriceStep, 1}, {rail.MaxOrdersPerMinute, 2}, {rail.MaxNotionalPerMinute, 2},
+		{rail.MaxOrdersPerDay, 3}, {rail.MaxNotionalPerDay, 3}, {rail.MaxDailyLoss, 4}, {rail.KillSwitch, 4},
+		{rail.TradingWindow, 2}, {rail.DuplicateOrder, 2},
+	}
+}

@@ -99,12 +99,15 @@ func Load(name string, text []byte) ([]Case, error) {
 // beginsAt is a Wednesday, 11:00 in New York.
 func beginsAt() time.Time { return time.Date(2026, time.March, 18, 15, 0, 0, 0, time.UTC) }
 
+// plainBegin is the account of a case that says nothing of it.
+func plainBegin() begin { return begin{at: beginsAt(), cash: money.NotionalFromInt(100_000)} }
+
 func (r *reader) caseOf(t *limits.Tree) Case {
 	f := r.mapping(t, "channel", "name", "why", "limits", "at", "cash", "instruments", "before", "attack", "world", "twin", "no_twin")
 	c := Case{
 		Channel: f.need("channel"), Name: f.need("name"), Why: f.need("why"), File: r.name,
 		limits: f.of["limits"], noTwin: f.text("no_twin"), world: r.world(f.of["world"]),
-		begin: begin{at: beginsAt(), cash: money.NotionalFromInt(100_000)},
+		begin: plainBegin(),
 	}
 	if c.Channel != Direct && c.Channel != Protocol && c.Channel != Injection {
 		r.add(t, "channel", "is none of direct, protocol, injection")

@@ -39,6 +39,7 @@ type oracle struct {
 	held       map[string]money.Quantity
 	sent       []twin
 	doubt      map[string]bool // symbols with a message that was lost
+	lately     []string        // those in which one was lost since the last step
 	date       market.TradeDate
 	today      money.Notional // moved by new orders and increases of this trade date
 	violations []sim.Violation
@@ -64,17 +65,21 @@ func newOracle(d *desk, doc *limits.Document) (*oracle, error) {
 	}
 	return &oracle{
 		store: d.site.store, account: d.account, ledger: d.paper.Ledger(), stage: d.market, doc: doc,
-		checker: sim.NewChecker(caps, lastTold{d.market}, market.XNYS(), cash),
+		checker: sim.NewChecker(caps, lastTold{d.market, doc.Collar.MaxQuoteAge.Value}, market.XNYS(), cash),
 		told:    "active", agents: map[string]order.Intent{}, held: map[string]money.Quantity{}, doubt: map[string]bool{},
 	}, nil
 }
 
-// lastTold is what the market said last that was valid: what an exit is priced by.
-type lastTold struct{ stage stage }
+// lastTold is what the market says if that is fresh and valid, else the newest valid quote
+// by its own time: what an exit is priced by, and what a holding is worth.
+type lastTold struct {
+	stage stage
+	fresh time.Duration
+}
 
 func (p lastTold) valid(symbol string, at time.Time) (market.Quote, bool) {
 	ctx := context.Background()
-	if q, err := p.stage.quotes().Quote(ctx, symbol, at); err == nil && q.Valid() {
+	if q, err := p.stage.quotes().Quote(ctx, symbol, at); err == nil && q.Valid() && at.Sub(q.At) <= p.fresh && at.Sub(q.At) >= -time.Second {
 		return q, true
 	}
 	q, err := p.stage.quotes().LastValid(ctx, symbol, at, time.Time{})
@@ -140,13 +145,20 @@ func (o *oracle) look(ctx context.Context, reconciled bool) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if reconciled {
-		clear(o.doubt)
-	}
 	if err := o.read(ctx); err != nil {
 		return err
 	}
-	return o.record(ctx)
+	if err := o.record(ctx); err != nil {
+		return err
+	}
+	for _, symbol := range o.lately {
+		o.doubt[symbol] = true
+	}
+	o.lately = o.lately[:0]
+	if reconciled {
+		clear(o.doubt)
+	}
+	return nil
 }
 
 // read takes the decisions that are in the journal by now.

@@ -123,7 +123,7 @@ func (o *oracle) money(m *paper.Message, was *paper.Order, opens bool) {
 		adds = money.MaxQuantity(adds, money.Quantity{})
 	}
 	price := m.LimitPrice
-	if bid, ok := (lastTold{o.stage}).Bid(m.Symbol, m.DecidedAt); ok && m.Side == order.Sell {
+	if bid, ok := (lastTold{o.stage, o.doc.Collar.MaxQuoteAge.Value}).Bid(m.Symbol, m.DecidedAt); ok && m.Side == order.Sell {
 		price = money.MaxPrice(price, bid)
 	}
 	value, _ := price.Times(adds, money.Up)
@@ -210,9 +210,10 @@ func (o *oracle) listed(m *paper.Message, orders []paper.Order) {
 	}
 }
 
-// lost notes a message that never arrived: until it is settled the gate cannot know.
+// lost notes a message that never arrived. It is in doubt from the end of the step on:
+// while calls race, the next may have been decided before anybody knew.
 func (o *oracle) lost(m *paper.Message) {
 	if m.Effect == paper.EffectLost {
-		o.doubt[m.Symbol] = true
+		o.lately = append(o.lately, m.Symbol)
 	}
 }

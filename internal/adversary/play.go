@@ -73,6 +73,9 @@ func Play(ctx context.Context, c *Case, o Options) Result {
 		return r
 	}
 	p.got = map[string]bool{} // a twin's refusal is a problem, not the attack's
+	if o.site != nil {
+		o.name += "-twin"
+	}
 	if err := p.twin(ctx, c, o); err != nil {
 		p.violation("the twin could not be played: %v", err)
 	}

@@ -45,7 +45,7 @@ func (d *desk) newProcess(doc *limits.Document) (*process, error) {
 	if !s.Serve {
 		return &process{s, []string{"adversarial", "serve-case", "--data", d.site.dir, "--account", d.account}}, nil
 	}
-	file := filepath.Join(d.site.dir, "limits.json")
+	file := filepath.Join(d.site.folder(d.account), "limits.json")
 	if err := os.WriteFile(file, doc.Canonical, 0o600); err != nil {
 		return nil, err
 	}

@@ -31,11 +31,12 @@ func Main(ctx context.Context, cases []Case, o Options, out io.Writer, asJSON bo
 	}
 	played := map[string]int{}
 	passed := map[string]int{}
-	for i := range cases {
-		if err := ctx.Err(); err != nil {
-			return violated, err
+	if !asJSON {
+		if err := writeHead(out, len(cases), &o); err != nil {
+			return 0, err
 		}
-		r := Play(ctx, &cases[i], o)
+	}
+	err = playAll(ctx, cases, o, func(r *Result) error {
 		played[r.Channel]++
 		if r.OK() {
 			passed[r.Channel]++
@@ -43,18 +44,34 @@ func Main(ctx context.Context, cases []Case, o Options, out io.Writer, asJSON bo
 			violated++
 		}
 		if asJSON {
-			err = writeJSON(out, &r)
-		} else {
-			err = writeRow(out, &r, width)
+			return writeJSON(out, r)
 		}
-		if err != nil {
-			return violated, err
-		}
+		return writeRow(out, r, width)
+	})
+	if err != nil {
+		return violated, err
 	}
 	if asJSON {
 		return violated, nil
 	}
 	return violated, writeTotal(out, played, passed, violated)
+}
+
+// writeHead says what is about to happen, to somebody who has never seen it.
+func writeHead(out io.Writer, cases int, o *Options) error {
+	where := "a server in this process"
+	if o.Server != nil && o.HTTP {
+		where = "a server process that listens"
+	} else if o.Server != nil {
+		where = "a server process over its standard input and output"
+	}
+	who := "an attacker"
+	if o.Attackers > 1 {
+		who = fmt.Sprintf("%d attackers at once, each", o.Attackers)
+	}
+	_, err := fmt.Fprintf(out, "%d attacks: %s, as an agent that obeys or has been talked into it, against %s\nand a paper account of its own. "+
+		"Each must be refused by just the rails at the end of its row.\n\n", cases, who, where)
+	return err
 }
 
 func writeJSON(out io.Writer, r *Result) error {

@@ -52,6 +52,9 @@ func (v *serving) end() error {
 	go func() { _, _ = io.Copy(io.Discard, v.out) }()
 	select {
 	case err := <-v.done:
+		if errors.Is(err, io.ErrClosedPipe) { // a last word that the client did not wait for
+			return nil
+		}
 		return err
 	case <-time.After(callWithin):
 		return errSilent

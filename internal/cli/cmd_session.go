@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -27,6 +28,8 @@ type sessionFlags struct {
 	seed   uint64
 	out    string
 	faults bool
+	real   bool
+	within time.Duration
 }
 
 func (a *app) sessionCommand() *cobra.Command {
@@ -37,24 +40,42 @@ func (a *app) sessionCommand() *cobra.Command {
 			"its simulated prices, from 2026-03-18 on: at the cap on every tick, and beyond it on purpose.\n" +
 			"Each limit is held against what the broker recorded, at each step; at the end the journal\n" +
 			"is verified as by audit-verify. Nothing of your own accounts is read or written.\n" +
-			"The same seed gives the same report. A limit that did not hold is exit code 4.",
-		Example: "rails session --days 7 --out report\nrails session --days 30 --seed 5 --faults",
-		RunE:    func(c *cobra.Command, _ []string) error { return a.session(c.Context(), &f) },
+			"The same seed gives the same report. A limit that did not hold is exit code 4.\n\n" +
+			"--realtime waits for real time to pass, as the practice clock does: hours in which the\n" +
+			"exchange is closed are skipped. It ends with its trade dates, after --for, or with\n" +
+			"Ctrl-C, and reports what was run until then.",
+		Example: "rails session --days 7 --out report\nrails session --days 30 --seed 5 --faults\nrails session --realtime --for 10m",
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch {
+			case c.Flags().Changed("for") && !f.real:
+				return usage("add --realtime", "--for bounds a run in real time")
+			case f.within < 0 || f.real && c.Flags().Changed("for") && f.within == 0:
+				return usage("write a span such as 10m", "--for %s is no time to run", f.within)
+			}
+			return a.session(c.Context(), &f)
+		},
 	}
 	flags := c.Flags()
 	flags.IntVar(&f.days, "days", 7, "trade dates to run")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the agent, the prices and the faults")
 	flags.StringVar(&f.out, "out", "", "folder for "+sessionJSON+" and "+sessionHTML+" (default: no files)")
 	flags.BoolVar(&f.faults, "faults", false, "have the broker reject, lose replies, and fill in parts, late and twice")
+	flags.BoolVar(&f.real, "realtime", false, "run as fast as time goes, and not faster")
+	flags.DurationVar(&f.within, "for", 0, "how long --realtime may take (default: until its trade dates are over)")
 	return c
 }
 
 func (a *app) session(ctx context.Context, f *sessionFlags) error {
-	show := a.dates(f.days)
-	r, err := sim.Run(ctx, sim.Options{
-		Days: f.days, Seed: f.seed, Faults: f.faults, Calendar: market.XNYS(), Version: version,
-		Progress: func(done, _ int) { show.count(uint64(done)) },
-	})
+	o := sim.Options{Days: f.days, Seed: f.seed, Faults: f.faults, Calendar: market.XNYS(), Version: version, Real: f.real, For: f.within}
+	var show *bar
+	if f.within > 0 {
+		show = a.counting("seconds", int(f.within.Seconds()))
+		o.Passed = func(since time.Duration) { show.count(uint64(since.Seconds())) }
+	} else {
+		show = a.counting("trade dates", f.days)
+		o.Progress = func(done, _ int) { show.count(uint64(done)) }
+	}
+	r, err := sim.Run(ctx, o)
 	show.end()
 	var days *sim.DaysError
 	if errors.As(err, &days) {
@@ -84,13 +105,13 @@ func (a *app) session(ctx context.Context, f *sessionFlags) error {
 	return nil
 }
 
-// dates is a bar that counts trade dates.
-func (a *app) dates(total int) *bar {
+// counting is a bar that counts up to a total.
+func (a *app) counting(what string, total int) *bar {
 	if !a.errs.terminal || a.flags.json {
 		return &bar{}
 	}
 	return &bar{progressbar.NewOptions(total,
-		progressbar.OptionSetWriter(a.errs.w), progressbar.OptionSetDescription("trade dates"), progressbar.OptionShowCount(),
+		progressbar.OptionSetWriter(a.errs.w), progressbar.OptionSetDescription(what), progressbar.OptionShowCount(),
 		progressbar.OptionThrottle(barAfter), progressbar.OptionClearOnFinish(), progressbar.OptionSetRenderBlankState(false),
 	)}
 }
@@ -116,6 +137,12 @@ func writeSession(dir string, r *sim.Report) error {
 func (a *app) printSession(r *sim.Report, dir string) error {
 	p, t := a.out, &r.Totals
 	p.line("An unattended session: ", plural(r.Days, "trade date", "trade dates"), ", ", r.From, " through ", r.Through, ", seed ", seqText(r.Seed))
+	if r.RealTime {
+		p.line("It ran in real time.")
+	}
+	if r.Stopped != "" {
+		p.line("It ended before its last trade date: ", r.Stopped, ". What follows is what was run.")
+	}
 	p.line()
 	p.field("calls", plural(t.Calls, "call", "calls"), " of a greedy agent")
 	p.field("sent", plural(t.Orders, "order", "orders"), ", ", plural(t.Replaces, "replace", "replaces"), ", ", plural(t.Cancels, "cancel", "cancels"),

@@ -14,11 +14,15 @@ const datesShown = 8
 // Page is the report as a page for people.
 func (r *Report) Page() ([]byte, error) {
 	t := &r.Totals
+	clock := "on a virtual clock"
+	if r.RealTime {
+		clock = "in real time, without the hours in which the exchange is closed"
+	}
 	p := report.Page{
 		Title: "Unattended session: " + plural(r.Days, "trade date"),
-		Lead: fmt.Sprintf("%s through %s on a virtual clock, paper broker, seed %d. The agent is greedy on purpose: it trades at the cap on every "+
+		Lead: fmt.Sprintf("%s through %s %s, paper broker, seed %d. The agent is greedy on purpose: it trades at the cap on every "+
 			"tick and asks for what it may not have. Limits are checked against what the broker recorded, not against what the gate believed.",
-			r.From, r.Through, r.Seed),
+			r.From, r.Through, clock, r.Seed),
 		Good:    r.Held,
 		Verdict: "every limit held, and the journal verifies",
 		Stats: []report.Stat{
@@ -35,6 +39,9 @@ func (r *Report) Page() ([]byte, error) {
 	}
 	if !r.Held {
 		p.Verdict = fmt.Sprintf("%s failed; journal verified: %v", plural(r.Violated, "check"), r.Audit.Verified)
+	}
+	if r.Stopped != "" {
+		p.Lead += " It ended before its last trade date: " + r.Stopped + "."
 	}
 	if r.Faults {
 		p.Lead += " The broker was told to reject, to lose replies, to fill in parts, late and twice."

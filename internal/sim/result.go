@@ -28,6 +28,8 @@ type Report struct {
 	Seed       uint64      `json:"seed"`
 	Faults     bool        `json:"faults"`
 	Days       int         `json:"days"`
+	RealTime   bool        `json:"realtime,omitzero"`
+	Stopped    string      `json:"stopped,omitzero"` // why a run in real time ended before its last trade date
 	From       string      `json:"from"`
 	Through    string      `json:"through"`
 	Limits     string      `json:"limits"` // fingerprint
@@ -108,7 +110,7 @@ type sample = Point
 
 func newReport(o Options, dates []market.TradeDate, fingerprint string) *Report {
 	r := &Report{
-		Schema: Schema, Version: o.Version, Seed: o.Seed, Faults: o.Faults, Days: len(dates),
+		Schema: Schema, Version: o.Version, Seed: o.Seed, Faults: o.Faults, RealTime: o.Real, Days: len(dates),
 		From: dates[0].String(), Through: dates[len(dates)-1].String(), Limits: fingerprint,
 	}
 	for h := range hours {
@@ -125,7 +127,7 @@ func (r *Report) begin(date market.TradeDate) *Date {
 
 // sample reads the checker's own figures, once a tick.
 func (r *Report) sample(w *world, d *Date) {
-	at := w.clock.Now()
+	at := w.now()
 	s := sample{
 		Date: d.Date, At: at, Gross: w.checker.Gross(at), Position: w.checker.Largest(),
 		Equity: w.checker.Equity(at), Loss: money.MaxNotional(w.checker.Loss(at), money.Notional{}),

@@ -39,6 +39,13 @@ type Options struct {
 	Version  string // of the product
 	// Progress is called after each trade date; nil is fine.
 	Progress func(done, total int)
+	// Real runs on real time: its market runs as fast as the wall's clock, and skips the hours
+	// in which the exchange is closed. For bounds it; 0: until the trade dates are over. When
+	// ctx or For ends it, the report is of what was run until then. Passed is called about
+	// every second.
+	Real   bool
+	For    time.Duration
+	Passed func(since time.Duration)
 	// Keep is called with every entry of the session's journal, in the order in which they
 	// were written, once the session is over; nil is fine.
 	Keep func(account string, b []byte, stored journal.Hash) error
@@ -81,8 +88,19 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	r := newReport(o, dates, w.doc.Fingerprint)
 	a := newAgent(w, w.checker.caps, o.Seed)
+	running := ctx
+	if o.Real {
+		ctx = context.WithoutCancel(ctx) // what has begun is finished, and audited
+	}
 	for i, date := range dates {
-		if err := w.day(ctx, a, date, r); err != nil {
+		err := w.day(running, a, date, r)
+		var ended *endedError
+		if errors.As(err, &ended) {
+			r.sample(w, r.Dates[i])
+			r.stop(date, ended.why, i+1)
+			break
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", date, err)
 		}
 		if o.Progress != nil {
@@ -115,6 +133,7 @@ func (w *world) day(ctx context.Context, a *agent, date market.TradeDate, r *Rep
 	}
 	w.count.date = Figures{}
 	d := r.begin(date)
+	defer func() { d.Figures = w.count.date }()
 	for at := opens; at.Before(closes); at = at.Add(time.Duration(tickMin+a.chance.below(tickSpan)) * time.Second) {
 		if err := w.wake(ctx, at, a); err != nil {
 			return err
@@ -123,6 +142,9 @@ func (w *world) day(ctx context.Context, a *agent, date market.TradeDate, r *Rep
 			return err
 		}
 		r.sample(w, d)
+	}
+	if w.options.Real {
+		return nil // its market has no hours between close and opening
 	}
 	if err := w.wake(ctx, closes.Add(afterClose), nil); err != nil {
 		return err
@@ -133,14 +155,16 @@ func (w *world) day(ctx context.Context, a *agent, date market.TradeDate, r *Rep
 		return err
 	}
 	r.sample(w, d)
-	d.Figures = w.count.date
 	return nil
 }
 
 // wake lets time run to an instant, as a process that is up spends it.
 func (w *world) wake(ctx context.Context, at time.Time, a *agent) error {
-	if at.After(w.clock.Now()) {
-		w.clock.Set(at)
+	if err := w.time.until(ctx, at); err != nil {
+		return err
+	}
+	if w.options.Real {
+		ctx = context.WithoutCancel(ctx)
 	}
 	if w.options.Faults && a != nil && a.chance.below(faultEvery) == 0 {
 		if err := w.broker.Inject(ctx, paper.Fault{Kind: faultKinds[a.chance.below(len(faultKinds))]}); err != nil {

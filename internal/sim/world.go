@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/broker-rails/broker-rails/internal/broker/paper"
-	"github.com/broker-rails/broker-rails/internal/clock"
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/limits"
@@ -27,7 +26,7 @@ const callTakes = 250 * time.Millisecond
 // world is everything that a session happens in.
 type world struct {
 	options Options
-	clock   *clock.Virtual
+	time    timekeeper
 	market  *quotes.Paper
 	store   *memory.Store
 	broker  *paper.Broker
@@ -40,7 +39,11 @@ type world struct {
 
 func newWorld(ctx context.Context, o Options, dates []market.TradeDate) (*world, error) {
 	opens, _ := o.Calendar.RegularOpen(dates[0])
-	w := &world{options: o, clock: clock.NewVirtual(opens), market: quotes.NewPaper(o.Seed, o.Calendar), store: memory.New(), count: newCounter()}
+	w := &world{options: o, market: quotes.NewPaper(o.Seed, o.Calendar), store: memory.New(), count: newCounter()}
+	wall, err := w.keepTime(opens)
+	if err != nil {
+		return nil, err
+	}
 	shipped, err := limits.Load("shipped limits", limits.Template(accountName))
 	if err != nil {
 		return nil, err
@@ -57,8 +60,8 @@ func newWorld(ctx context.Context, o Options, dates []market.TradeDate) (*world,
 		return nil, err
 	}
 	w.broker, err = paper.OpenMemory(
-		paper.Start{Seed: o.Seed, Cash: paper.StartingCash(), Wall: opens, Market: opens},
-		paper.Options{Clock: w.clock, Quotes: w.market, Calendar: o.Calendar, AccountID: accountName},
+		paper.Start{Seed: o.Seed, Cash: paper.StartingCash(), Wall: wall, Market: opens},
+		paper.Options{Clock: w.time, Quotes: w.market, Calendar: o.Calendar, AccountID: accountName},
 	)
 	if err != nil {
 		return nil, err
@@ -66,7 +69,7 @@ func newWorld(ctx context.Context, o Options, dates []market.TradeDate) (*world,
 	w.checker = NewChecker(caps, feed{w.market}, o.Calendar, paper.StartingCash())
 	w.watch = &watch{Broker: w.broker, store: w.store, checker: w.checker}
 	cfg := gate.Config{
-		Account: accountName, Store: w.store, Broker: w.watch, Quotes: w.market, Clock: w.clock, Calendar: o.Calendar,
+		Account: accountName, Store: w.store, Broker: w.watch, Quotes: w.market, Clock: w.time, Calendar: o.Calendar,
 		Paper: true, AtomicReplace: true, Version: o.Version,
 	}
 	genesis := journal.Genesis{Broker: "paper", Cash: paper.StartingCash(), Currency: "USD", Who: "session"}
@@ -126,7 +129,7 @@ func (w *world) look(ctx context.Context, judged bool) error {
 	if err != nil {
 		return err
 	}
-	l := Look{At: w.clock.Now(), Messages: news.Messages, Executions: news.Executions, Orders: news.Orders, Judged: judged}
+	l := Look{At: w.now(), Messages: news.Messages, Executions: news.Executions, Orders: news.Orders, Judged: judged}
 	if l.Positions, err = ledger.Positions(ctx); err != nil {
 		return err
 	}
@@ -140,7 +143,7 @@ func (w *world) look(ctx context.Context, judged bool) error {
 
 // quote implements hand.
 func (w *world) quote(symbol string) (bid, ask money.Price) {
-	q, _ := w.market.Quote(context.Background(), symbol, w.clock.Now()) // it cannot fail
+	q, _ := w.market.Quote(context.Background(), symbol, w.now()) // it cannot fail
 	return q.Bid, q.Ask
 }
 
@@ -149,12 +152,17 @@ func (w *world) held(symbol string) money.Quantity { return w.checker.held[symbo
 
 // call implements hand: one call is judged, forwarded if it may be, and looked at.
 func (w *world) call(ctx context.Context, in order.Intent) (answer, error) {
-	w.clock.Advance(callTakes)
+	if err := w.time.pass(ctx, callTakes); err != nil {
+		return answer{}, err
+	}
+	if w.options.Real {
+		ctx = context.WithoutCancel(ctx) // a call that has begun is not given up
+	}
 	j := w.gate.Decide(ctx, gate.Call{
 		Intent: in, Door: "session", Agent: "greedy", CallID: fmt.Sprint("call-", w.count.Calls+1),
 	})
 	got := answer{orderID: j.OrderID, allowed: j.Allowed()}
-	got.refusing = w.count.judged(&j, w.clock.Now())
+	got.refusing = w.count.judged(&j, w.now())
 	if j.Allowed() {
 		w.count.outcome(w.gate.Forward(ctx, j.Permit))
 	}
