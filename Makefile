@@ -60,8 +60,9 @@ scripts: build ## the shipped scenarios, through the binary
 	@$(RAILS) test examples
 	@$(RAILS) test testdata/cases
 
-peers: build ## parts that are not ours: MCP Inspector, conformance suite, Python client
+peers: build ## parts that are not ours: MCP Inspector, conformance suite, Python client, two witnesses
 	@./test/peers/run
+	@cd test/peers/witness && $(GO) test ./...
 
 bench: ## benchmarks with ratios inside one run; figures go to docs/performance.md
 	@$(GO) test -run '^$$' -bench . -benchmem ./internal/...

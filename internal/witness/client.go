@@ -90,6 +90,10 @@ func Ask(ctx context.Context, w verify.Witness, q Question) (line []byte, at tim
 			return pick(w, q.Checkpoint, answer)
 		}
 		switch {
+		case size == noSize && old == q.Checkpoint.Size:
+			return nil, at, &AskError{Witness: w.Name, err: ErrFork, Why: fmt.Sprintf("another tree of %d entries", old)}
+		case size == noSize:
+			return nil, at, &AskError{Witness: w.Name, err: ErrUnanswered, Why: "a conflict that names no size"}
 		case size < q.Cosigned:
 			return nil, at, &AskError{Witness: w.Name, err: ErrWentBack, Size: size, Why: fmt.Sprintf("it cosigned %d entries, and now tells of %d", q.Cosigned, size)}
 		case size > q.Checkpoint.Size:
@@ -103,6 +107,9 @@ func Ask(ctx context.Context, w verify.Witness, q Question) (line []byte, at tim
 	}
 	return nil, at, &AskError{Witness: w.Name, err: ErrUnanswered} // not reached: the second attempt returns
 }
+
+// noSize is told of a conflict that names none: two trees of one size.
+const noSize = -1
 
 // post sends one request. It returns the lines of an answer, or the size of a conflict.
 func post(ctx context.Context, w verify.Witness, request []byte) (answer []byte, size int64, err error) {
@@ -137,7 +144,10 @@ func post(ctx context.Context, w verify.Witness, request []byte) (answer []byte,
 		}
 		return body, 0, nil
 	case http.StatusConflict:
-		size, err := parseSize(response.Header.Get("Content-Type"), body)
+		if response.Header.Get("Content-Type") != sizeType {
+			return nil, noSize, nil
+		}
+		size, err := parseSize(body)
 		if err != nil {
 			return nil, 0, unanswered("%v", err)
 		}
@@ -154,10 +164,7 @@ func said(body []byte) string {
 }
 
 // parseSize reads the answer to a request from another size than the head's.
-func parseSize(kind string, body []byte) (int64, error) {
-	if kind != sizeType {
-		return 0, fmt.Errorf("a conflict of type %.60q, and not %s", kind, sizeType)
-	}
+func parseSize(body []byte) (int64, error) {
 	text, ok := strings.CutSuffix(string(body), "\n")
 	size, err := strconv.ParseInt(text, 10, 64)
 	if !ok || err != nil || size < 0 || strconv.FormatInt(size, 10) != text {

@@ -62,7 +62,7 @@ func (w *Witness) addCheckpoint(out http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		out.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = out.Write(line) // who does not get it asks again
-	case errors.As(err, &refused) && refused.Status == http.StatusConflict:
+	case errors.As(err, &refused) && refused.Stale:
 		out.Header().Set("Content-Type", sizeType)
 		out.WriteHeader(refused.Status)
 		_, _ = fmt.Fprintf(out, "%d\n", refused.Size) // likewise

@@ -127,10 +127,12 @@ func (w *Witness) Head(origin string) (h Head, cosigned bool) {
 
 // Refusal is why a checkpoint was not cosigned.
 type Refusal struct {
-	Status int   // of HTTP, as c2sp.org/tlog-witness assigns it
-	Size   int64 // of the newest head; only with 409 Conflict
-	Why    string
-	err    error
+	Status int // of HTTP, as c2sp.org/tlog-witness assigns it
+	// Stale: the old size is not that of the newest head, which is Size.
+	Stale bool
+	Size  int64
+	Why   string
+	err   error
 }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%d: %s", r.Status, r.Why) }
@@ -208,10 +210,10 @@ func (w *Witness) extends(c verify.Checkpoint, e *verify.Extension) *Refusal {
 	}
 	switch {
 	case e.Old != head.Size:
-		return &Refusal{Status: http.StatusConflict, Size: head.Size, Why: fmt.Sprintf("the newest head is of size %d", head.Size)}
+		return &Refusal{Status: http.StatusConflict, Stale: true, Size: head.Size, Why: fmt.Sprintf("the newest head is of size %d", head.Size)}
 	case c.Size == head.Size && c.Root != head.Root:
 		w.log.Error("a fork: two checkpoints of one size", "origin", c.Origin, "size", c.Size, "checkpoint", verify.Line(c.Signed))
-		return &Refusal{Status: http.StatusConflict, Size: head.Size, Why: fmt.Sprintf("another tree of size %d was cosigned", c.Size)}
+		return refuse(http.StatusConflict, "another tree of size %d was cosigned", c.Size)
 	case head.Size == 0 && len(e.Path) > 0:
 		return refuse(http.StatusUnprocessableEntity, "a proof from nothing is empty")
 	case head.Size == 0:

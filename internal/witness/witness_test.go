@@ -258,8 +258,9 @@ func TestBadRequests(t *testing.T) {
 			cosigned(t, w, l.request(five, 0))
 			before := kept.heads[0]
 			r := refused(t, w, c.request, c.status, 5)
-			if c.status == http.StatusConflict && r.Size != 5 {
-				t.Errorf("told of %d", r.Size)
+			sameSize := c.name == "another tree of the same size"
+			if stale := c.status == http.StatusConflict && !sameSize; r.Stale != stale || stale && r.Size != 5 {
+				t.Errorf("stale %v, told of %d", r.Stale, r.Size)
 			}
 			if len(kept.heads) != 1 || kept.heads[0] != before {
 				t.Errorf("kept %+v", kept.heads)
