@@ -2,9 +2,13 @@
 // each is tested with.
 package profiles
 
-import "embed"
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed *.yaml vectors/*.json
+var files embed.FS
 
 // Files are the profiles, one YAML document each, and vectors/*.json.
-//
-//go:embed *.yaml vectors/*.json
-var Files embed.FS
+func Files() fs.ReadFileFS { return files }

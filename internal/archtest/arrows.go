@@ -32,13 +32,16 @@ func arrows() map[string][]string {
 		limits: {money, order, "internal/strict"},
 		// The strict reader of YAML and JSON, for limits and profiles alike.
 		"internal/strict": nil,
-		journal:           {money, order},
-		account:           figures,
-		rail:              {money, order, market, limits, account},
-		risk:              {money, order, market, limits, account, rail, journal},
-		record:            {money, order, market, account, rail, risk, journal},
-		gate:              verdicts,
-		audit:             verdicts,
+		// How brokers' tools are read: a mapping knows no limit.
+		"internal/profile": {money, order, "internal/strict"},
+		"profiles":         nil,
+		journal:            {money, order},
+		account:            figures,
+		rail:               {money, order, market, limits, account},
+		risk:               {money, order, market, limits, account, rail, journal},
+		record:             {money, order, market, account, rail, risk, journal},
+		gate:               verdicts,
+		audit:              verdicts,
 
 		normalize: {money, order, journal},
 		wire:      nil,
@@ -120,7 +123,7 @@ func nevers() []never {
 			"the core has no way out",
 		},
 		{
-			[]string{"internal/normalize", "internal/door/wire"},
+			[]string{"internal/normalize", "internal/profile", "internal/door/wire"},
 			[]string{"internal/limits", "internal/rail", "internal/risk", "internal/account", "internal/gate"},
 			"a mapping must not know what would be allowed",
 		},

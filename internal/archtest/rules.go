@@ -103,7 +103,7 @@ func (r Rule) Run(m *Module) []Finding {
 // core are the packages that are pure.
 var core = [...]string{
 	"internal/account", "internal/journal", "internal/limits", "internal/market",
-	"internal/money", "internal/order", "internal/rail", "internal/risk", "internal/strict",
+	"internal/money", "internal/order", "internal/profile", "internal/rail", "internal/risk", "internal/strict",
 }
 
 func inCore(dir string) bool { return slices.Contains(core[:], dir) }

@@ -13,7 +13,7 @@ import (
 func shipped(t *testing.T, id string) *profile.Profile {
 	t.Helper()
 	name := strings.ReplaceAll(id, "_", "-") + ".yaml"
-	text, err := profiles.Files.ReadFile(name)
+	text, err := profiles.Files().ReadFile(name)
 	if err != nil {
 		return nil
 	}
@@ -55,7 +55,7 @@ func cases(t *testing.T) (out struct {
 	Results   []resultCase
 }) {
 	t.Helper()
-	text, err := profiles.Files.ReadFile("vectors/cases.json")
+	text, err := profiles.Files().ReadFile("vectors/cases.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,12 +12,12 @@ import (
 )
 
 func TestShippedProfilesLoad(t *testing.T) {
-	names, err := fs.Glob(profiles.Files, "*.yaml")
+	names, err := fs.Glob(profiles.Files(), "*.yaml")
 	if err != nil || len(names) < 34 {
 		t.Fatalf("%d profiles, %v", len(names), err)
 	}
 	for _, name := range names {
-		text, err := profiles.Files.ReadFile(name)
+		text, err := profiles.Files().ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ type toolFact struct {
 
 func tools(t *testing.T) (out map[string]map[string]toolFact) {
 	t.Helper()
-	text, err := profiles.Files.ReadFile("vectors/tools.json")
+	text, err := profiles.Files().ReadFile("vectors/tools.json")
 	if err != nil {
 		t.Fatal(err)
 	}
