@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/broker-rails/broker-rails/internal/rail"
 )
@@ -35,19 +36,15 @@ func floorOf(g *ground, id rail.ID) floor {
 	case rail.MaxNotionalPerMinute:
 		return g.turnoverFloor()
 	case rail.DenialStorm:
-		n := t.DenialStorm.Value.Denials
-		return floor{n + 3, fmt.Sprintf("each step makes one denial and %d are needed; the last of them would set reduce_only and bring kill_switch with it, "+
-			"so the limits change between them and the order asked about", n+1)}
+		return g.stormFloor()
 	case rail.RepeatedExecution:
 		n := t.RepeatedExecution.Value.Cycles
 		return floor{n + 2, fmt.Sprintf("a step fills one order, a fill ends at most one cycle and the first one ends none, and %d cycles are needed", n)}
 	case rail.MaxDrawdown:
-		if l := t.MaxDailyLoss; l.On && l.Value.Cmp(t.MaxDrawdown.Value) <= 0 {
-			return floor{2, "within one trade date such a fall is a loss that max_daily_loss denies too, so a day passes in one step and one asks"}
-		}
+		return g.drawdownFloor()
 	case rail.MaxDailyLoss:
 		if d := t.MaxDrawdown; d.On && d.Value.Cmp(t.MaxDailyLoss.Value) <= 0 {
-			return floor{2, "an unrealized loss of that much is a fall that max_drawdown denies too, so one step realizes it and one asks"}
+			return floor{3, "an account that lost that much is as far below its peak, which max_drawdown denies too, so one step realizes the loss, one wins it back, and one asks"}
 		}
 	}
 	return floor{1, "only a step that orders can be denied"}
@@ -68,3 +65,38 @@ func (g *ground) turnoverFloor() floor {
 	}
 	return floor{1, "only a step that orders can be denied"}
 }
+
+// stormFloor: the limits change, since the denial that is one too many would set
+// reduce_only and bring kill_switch with it; and where so many denials spend the messages
+// of a minute, it has to pass, and a quote has to come after it.
+func (g *ground) stormFloor() floor {
+	t := &g.doc.Session
+	n := t.DenialStorm.Value.Denials + 1
+	f := floor{n + 2, fmt.Sprintf("each step makes one denial and %d are needed; the last would set reduce_only and bring kill_switch with it, "+
+		"so the limits change between them and the order asked about", n)}
+	if m := t.MaxMessagesPerMinute; m.On && n >= m.Value {
+		f.steps++
+		f.because += fmt.Sprintf("; they spend max_messages_per_minute %d, so a minute passes", m.Value)
+		if age := g.figures.Collar.MaxQuoteAge; age.On && age.Value < time.Minute {
+			f.steps++
+			f.because += ", and a quote comes after it"
+		}
+	}
+	return f
+}
+
+func (g *ground) drawdownFloor() floor {
+	t := &g.doc.Session
+	if l := t.MaxDailyLoss; !l.On || l.Value.Cmp(t.MaxDrawdown.Value) > 0 {
+		return floor{1, "only a step that orders can be denied"}
+	}
+	f := floor{2, "within the first trade date such a fall is a loss that max_daily_loss denies too, so a day passes in one step and one asks"}
+	if age := g.figures.Collar.MaxQuoteAge; age.On && age.Value < closedFor {
+		f.steps++
+		f.because += "; and a quote comes after it"
+	}
+	return f
+}
+
+// closedFor is the time from one day's last session to the next one's first, at the least.
+const closedFor = preOpens + 24*time.Hour - postCloses

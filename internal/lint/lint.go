@@ -37,6 +37,7 @@ type Rail struct {
 	Scenario string `json:"scenario,omitempty"`
 	File     string `json:"file,omitempty"`
 	Steps    int    `json:"steps,omitempty"`
+	Order    string `json:"order,omitempty"` // the one that it denies, in words
 	// Floor is a lower bound on the steps of any scenario that shows it, by the argument
 	// in Because. Steps equal to it are the fewest there are.
 	Floor int `json:"floor,omitempty"`
@@ -195,7 +196,7 @@ func (l *linter) search(g *ground, r *rail.Rail, out *Rail, nearest *string) (fo
 		}
 		floor := floorOf(g, r.ID)
 		out.Verdict, out.Steps, out.Floor, out.Because = Reachable, len(s.steps), floor.steps, floor.because
-		out.File = string(r.ID) + ".yaml"
+		out.File, out.Order = string(r.ID)+".yaml", s.last.words()
 		out.Scenario = s.text(string(r.ID)+" alone", aboutOf(r, out), alone(r.ID))
 		return true, nil
 	}

@@ -21,6 +21,7 @@ type story struct {
 	quotes    []string
 	steps     []string
 	units     number // of all orders in steps
+	last      ask    // the order asked about
 }
 
 // with returns the story with one more step.
@@ -30,7 +31,7 @@ func (s story) with(step string) story {
 }
 
 func (s story) placed(o ask) story {
-	s.units = s.units.plus(o.quantity)
+	s.units, s.last = s.units.plus(o.quantity), o
 	return s.with("order: {" + o.text() + "}")
 }
 
@@ -155,6 +156,24 @@ func (o ask) text() string {
 		t += ", client_order_id: " + o.id
 	}
 	return t
+}
+
+// words tell the order to people.
+func (o ask) words() string {
+	if o.symbol == "" {
+		return ""
+	}
+	text := o.side + " " + o.quantity.String() + " " + o.symbol
+	if o.kind == "limit" || o.kind == "stop_limit" {
+		text += " at " + o.limit.money()
+	}
+	if o.kind == "stop" || o.kind == "stop_limit" {
+		text += " from " + o.stop.money()
+	}
+	if o.kind != "limit" {
+		text += ", " + o.kind
+	}
+	return text
 }
 
 // locked is a quote whose both sides stand at one price.

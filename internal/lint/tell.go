@@ -152,6 +152,12 @@ func (g *ground) outOfHours() []story {
 		s.at = clock(at)
 		o.extended = false
 		out = append(out, s.placed(o))
+		// The operator's hours spare a reducing order, the session does not.
+		r, side := g.reducing(g.price, g.unit)
+		r.at = clock(at)
+		o := g.ask(side, g.unit, g.price)
+		o.extended = false
+		out = append(out, r.placed(o))
 	}
 	return out
 }

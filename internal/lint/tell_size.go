@@ -187,7 +187,23 @@ func (g *ground) beyondWith(value number) []story {
 
 func (g *ground) gross() []story {
 	v := of(g.doc.Position.MaxGrossExposure.Value)
-	return append(g.filling(v), g.beyondWith(v)...)
+	return append(append(g.filling(v), g.beyondWith(v)...), g.balanced(v)...)
+}
+
+// balanced is a story in which a long and a short come to just over a value, gross, and
+// to nothing, net.
+func (g *ground) balanced(value number) []story {
+	half := value.minus(g.price.times(g.unit)).over(whole(2)).down(parse("0.01")).plus(parse("0.01"))
+	if !half.positive() {
+		return nil
+	}
+	const third = "ZZF"
+	s := g.begin()
+	s.cash = parse(g.rich(s.cash, g.price.times(g.unit))).plus(half.times(whole(2))).up(whole(1)).String()
+	s = g.beside(s, half).holding(g.second, whole(1))
+	h := *g
+	h.second = third
+	return []story{h.beside(s, half).holding(third, zero().minus(whole(1))).placed(g.open())}
 }
 
 func (g *ground) net() []story {
@@ -231,11 +247,18 @@ func (g *ground) concentrated() []story {
 }
 
 func (g *ground) poor() []story {
-	value := g.price.times(g.unit)
-	cash := value.minus(parse("0.01"))
-	a := g.begin()
-	a.cash = cash.String()
-	// What is held elsewhere is equity, and buys nothing.
-	b := g.beside(a, g.cash).holding(g.second, whole(1))
-	return []story{a.placed(g.open()), b.placed(g.open())}
+	var out []story
+	for _, p := range []number{g.price, g.fit(g.unit, whole(1))} {
+		value := p.times(g.unit)
+		a := g.beginAt(p)
+		a.cash = larger(value.minus(parse("0.01")), zero()).String()
+		order := g.ask(g.opening(), g.unit, p)
+		// What is held elsewhere is equity, and buys nothing.
+		rest := value
+		for _, l := range g.shares() {
+			rest = larger(rest, value.times(whole(100)).over(l))
+		}
+		out = append(out, a.placed(order), g.beside(a, rest.up(parse("0.01"))).holding(g.second, whole(1)).placed(order))
+	}
+	return out
 }

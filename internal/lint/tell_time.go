@@ -60,28 +60,29 @@ func (g *ground) turnoverMinute() []story {
 	s := g.beginAt(p)
 	s.cash = g.rich(larger(g.cash, p.times(g.unit).up(whole(1))).String(), p.times(g.unit))
 	out = append(out, s.placed(g.ask(g.opening(), g.unit, p)))
-	// A close spends the budget and is spared it; then one more order.
-	if spent := g.below(most.over(g.unit)); spent.positive() {
-		h := *g
-		h.price = spent
-		s, side := h.reducing(spent, g.unit)
-		s.cash = g.rich(larger(g.cash, spent.times(whole(4)).up(whole(1))).String(), spent.times(g.unit).times(whole(2)))
-		beside := g.ask(g.opening(), g.unit, g.price)
-		if other, ok := g.otherListed(); ok {
-			beside.symbol = other
-			t := s
-			t.listed = append(t.listed, g.list(other, "")...)
-			t = t.quoted(other, locked(g.price))
-			out = append(out, t.passes(h.ask(side, g.unit, spent)).placed(beside))
-		}
-		below := h.ask(g.opening(), g.unit, spent.minus(g.tick(spent)))
-		out = append(out, s.passes(h.ask(side, g.unit, spent)).placed(below))
+	// A close spends the budget and is spared it; then an order that is just too much.
+	spent := g.below(most.over(g.unit).minus(g.price))
+	if !spent.positive() {
+		return append(out, g.spending(most)...)
 	}
+	rest := g.above(most.over(g.unit).minus(spent))
+	s, side := g.reducing(spent, g.unit)
+	s.cash = g.rich(larger(g.cash, spent.times(whole(4)).up(whole(1))).String(), spent.times(g.unit).times(whole(2)))
+	s = s.passes(g.ask(side, g.unit, spent))
+	last := g.ask(g.opening(), g.unit, rest)
+	if other, ok := g.otherListed(); ok {
+		t, elsewhere := s, last
+		elsewhere.symbol = other
+		t.listed = append(slices.Clone(t.listed), g.list(other, "")...)
+		out = append(out, t.quoted(other, locked(rest)).placed(elsewhere))
+	}
+	out = append(out, s.placed(last))
 	return append(out, g.spending(most)...)
 }
 
-// spending are stories in which orders of the largest value come to more than a budget,
-// left at work, or canceled, which gives nothing back.
+// spending are stories in which orders of the largest value, and a last one that is just
+// too much, come to more than a budget: left at work, or canceled, which gives nothing
+// back.
 func (g *ground) spending(budget number) []story {
 	one, some := g.cap()
 	if !some {
@@ -97,9 +98,12 @@ func (g *ground) spending(budget number) []story {
 	spent := zero()
 	for i := int64(1); ; i++ {
 		o := g.ask(g.opening(), g.unit, p.minus(g.tick(p).times(whole(i-1))))
-		if spent = spent.plus(o.limit.times(g.unit)); spent.cmp(budget) > 0 {
-			return []story{left.placed(o), ended.placed(o)}
+		if total := spent.plus(o.limit.times(g.unit)); total.cmp(budget) > 0 {
+			last := o
+			last.limit = g.above(budget.minus(spent).over(g.unit))
+			return []story{left.placed(o), ended.placed(o), left.placed(last), ended.placed(last)}
 		}
+		spent = spent.plus(o.limit.times(g.unit))
 		o.id = fmt.Sprint("a", i)
 		left = left.passes(o)
 		ended = ended.passes(o).with("cancel: " + o.id)
@@ -158,11 +162,12 @@ func (g *ground) losing() []story {
 	l := of(g.doc.Session.MaxDailyLoss.Value)
 	fell := g.begin()
 	fell.equity = g.cash.plus(l).String()
-	// Realized and not fallen: bought above the quote long ago, and sold at it now.
-	sold := g.beside(g.begin(), whole(100))
-	cost := l.plus(whole(100))
-	sold.positions = append(sold.positions, fmt.Sprintf("%s: {quantity: \"1\", price: %q}", g.second, cost.money()))
-	sold = sold.with(fmt.Sprintf("external: {fill: {symbol: %s, side: sell, quantity: 1, price: \"100.00\"}}", g.second))
+	// Realized, and won back: sold and bought below the quote, outside the gate.
+	quote := l.plus(whole(100))
+	sold := g.beside(g.begin(), quote).holding(g.second, whole(1))
+	for _, side := range []string{"sell", "buy"} {
+		sold = sold.with(fmt.Sprintf("external: {fill: {symbol: %s, side: %s, quantity: 1, price: \"100.00\"}}", g.second, side))
+	}
 	return []story{fell.placed(g.open()), sold.placed(g.open())}
 }
 
@@ -183,10 +188,11 @@ func (g *ground) closed() []story {
 	var out []story
 	for _, at := range []time.Duration{21 * time.Hour, 20 * time.Hour, 2 * time.Hour, time.Hour} {
 		s := g.begin()
-		s.at = clock(at)
-		o := g.open()
-		o.extended = true
-		out = append(out, s.placed(o))
+		r, side := g.reducing(g.price, g.unit)
+		s.at, r.at = clock(at), clock(at)
+		o, exit := g.open(), g.ask(side, g.unit, g.price)
+		o.extended, exit.extended = true, true
+		out = append(out, s.placed(o), r.placed(exit))
 	}
 	return out
 }
