@@ -55,10 +55,21 @@ func ParseKey(text []byte) (Key, error) {
 	}
 	line := strings.TrimSuffix(string(text), "\n")
 	v, err := note.NewVerifier(line)
-	if err != nil {
+	if err != nil || !oneForm(line) {
 		return Key{}, fmt.Errorf("key: %w: it must be NAME+ID+KEY on one line", ErrMalformed)
 	}
 	return Key{v, line}, nil
+}
+
+// oneForm reports whether a key is as an encoder writes it: package note reads capital hex
+// digits and loose base64 too.
+func oneForm(line string) bool {
+	parts := strings.SplitN(line, "+", 3)
+	if len(parts) != 3 || parts[1] != strings.ToLower(parts[1]) {
+		return false
+	}
+	_, err := parseBase64(parts[2])
+	return err == nil
 }
 
 // Name is the key's name, which is the origin of what it signs.
@@ -95,6 +106,12 @@ func OpenCheckpoint(signed []byte, k Key) (Checkpoint, error) {
 		return Checkpoint{}, fmt.Errorf("checkpoint: %w: %s", ErrSignature, k.Name())
 	case err != nil:
 		return Checkpoint{}, fmt.Errorf("checkpoint: %w: not a signed note", ErrMalformed)
+	}
+	// Package note reads base64 that an encoder does not write; a file has one form here.
+	for _, sig := range append(opened.Sigs, opened.UnverifiedSigs...) {
+		if _, err := parseBase64(sig.Base64); err != nil {
+			return Checkpoint{}, fmt.Errorf("checkpoint: signature: %w", err)
+		}
 	}
 	c, err := parseBody(opened.Text)
 	if err != nil {

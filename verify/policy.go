@@ -57,7 +57,7 @@ func ParsePolicy(text []byte) (*Policy, error) {
 	b := policyReader{p: &Policy{}, at: map[string]int{}, used: map[string]bool{}, keys: map[string]bool{}}
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		if err := b.line(line); err != nil {
-			return nil, fmt.Errorf("policy: line %d: %w: %s", i+1, ErrMalformed, err)
+			return nil, fmt.Errorf("policy: line %d: %w: %w", i+1, ErrMalformed, err)
 		}
 	}
 	if b.p.quorum == 0 {

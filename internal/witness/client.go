@@ -98,9 +98,9 @@ func Ask(ctx context.Context, w verify.Witness, q Question) (line []byte, at tim
 			return nil, at, &AskError{Witness: w.Name, err: ErrWentBack, Size: size, Why: fmt.Sprintf("it cosigned %d entries, and now tells of %d", q.Cosigned, size)}
 		case size > q.Checkpoint.Size:
 			return nil, at, &AskError{Witness: w.Name, err: ErrAhead, Size: size, Why: fmt.Sprintf("it tells of %d entries, and this one is of %d", size, q.Checkpoint.Size)}
-		case size == old && size == q.Checkpoint.Size:
+		case old == size && old == q.Checkpoint.Size: // of the two conflicts the wrong one
 			return nil, at, &AskError{Witness: w.Name, err: ErrFork, Size: size, Why: fmt.Sprintf("another tree of %d entries", size)}
-		case size == old || attempt > 0:
+		case old == size || attempt > 0:
 			return nil, at, &AskError{Witness: w.Name, err: ErrUnanswered, Size: size, Why: "its head moves, or it contradicts itself"}
 		}
 		old = size
@@ -129,7 +129,7 @@ func post(ctx context.Context, w verify.Witness, request []byte) (answer []byte,
 	if err != nil {
 		return nil, 0, unanswered("%v", err)
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }() // it was only read
 	body, err := io.ReadAll(io.LimitReader(response.Body, answerBytesMax+1))
 	switch {
 	case err != nil:
