@@ -97,6 +97,9 @@ func (r *Report) differTable() *report.Table {
 func (r *Report) bars() *report.Bars {
 	b := &report.Bars{First: "recorded", Second: "under the other limits"}
 	for _, row := range r.Rails {
+		if row.Recorded+row.AsRecorded == 0 {
+			continue // of the followed history alone; the table has it
+		}
 		b.Rows = append(b.Rows, report.BarRow{Name: row.Rail, First: row.Recorded, Second: row.AsRecorded})
 	}
 	if len(b.Rows) == 0 {

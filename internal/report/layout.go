@@ -61,7 +61,7 @@ th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:
 .heat td:last-child{font-weight:600}
 tr.out td{color:var(--cap);font-weight:600}
 footer{margin-top:40px;padding-top:12px;border-top:1px solid var(--line);color:var(--dim);font-size:13px;overflow-wrap:anywhere}
-@media (max-width:560px){main{padding:14px 12px 40px}.stats{grid-template-columns:1fr 1fr}.draw{height:140px}th,td{padding:4px}table{font-size:12.5px}.thin{display:none}.bars{font-size:12px;grid-template-columns:minmax(0,42%) 1fr}.bars>span{overflow-wrap:anywhere}}
+@media (max-width:560px){main{padding:14px 12px 40px}.stats{grid-template-columns:1fr 1fr}.draw{height:140px}th,td{padding:4px}table{font-size:12.5px}.thin{display:none}.bars{font-size:12px;grid-template-columns:minmax(0,50%) 1fr}.bars>span{overflow-wrap:anywhere}}
 ` + regionsStyle + `</style>
 </head>
 <body>
