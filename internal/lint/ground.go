@@ -26,6 +26,9 @@ type ground struct {
 	kind, tif string
 	sides     []string
 	shorts    bool
+	// closing: the plain order closes part of a position, for documents under which nothing
+	// opens.
+	closing bool
 }
 
 const (
@@ -211,7 +214,33 @@ func (g *ground) begin() story { return g.beginAt(g.price) }
 func (g *ground) beginAt(p number) story {
 	s := story{at: g.at, cash: g.cash.String(), units: zero()}
 	s.listed = g.list(g.symbol, "")
+	if g.closing {
+		held := g.unit.times(whole(closingUnits))
+		if g.opening() == "buy" {
+			held = zero().minus(held)
+		}
+		s.cash = larger(g.cash, held.times(p).times(whole(4)).up(whole(1))).String()
+		s = s.holding(g.symbol, held)
+	}
 	return s.quoted(g.symbol, locked(p))
+}
+
+// closingUnits is how many steps of quantity are held where the plain order closes one.
+const closingUnits = 20
+
+// exits is the same ground for orders that close.
+func (g *ground) exits() *ground {
+	h := *g
+	h.closing = true
+	h.price = whole(100)
+	if most := g.figures.Size.MaxOrderNotional; most.On && most.Value.IsPositive() {
+		h.price = smaller(h.price, of(most.Value).over(g.unit))
+	}
+	if floor := g.figures.Size.MinOrderNotional; floor.On {
+		h.price = larger(h.price, of(floor.Value).over(g.unit))
+	}
+	h.price = larger(h.price.up(g.tick(h.price)), g.lowest())
+	return &h
 }
 
 // beside adds the second instrument.
@@ -259,6 +288,12 @@ func (g *ground) may(side string) bool { return slices.Contains(g.sides, side) }
 
 // opening is the side that opens a position from flat: buy, if it is listed.
 func (g *ground) opening() string {
+	if g.closing {
+		if g.may("sell") {
+			return "sell"
+		}
+		return "buy"
+	}
 	if !g.may("buy") && g.may("sell") && g.shorts {
 		return "sell"
 	}

@@ -15,8 +15,17 @@ func (g *ground) stories(id rail.ID) []story {
 		return nil
 	}
 	list := tell()
+	if !g.closing && !sparesExits(id) {
+		list = append(list, g.exits().stories(id)...)
+	}
 	slices.SortStableFunc(list, shorter)
 	return list
+}
+
+// sparesExits reports whether a rail passes every order that reduces.
+func sparesExits(id rail.ID) bool {
+	all := rail.All()
+	return slices.ContainsFunc(all[:], func(r rail.Rail) bool { return r.ID == id && r.Exempt == rail.ExemptAll })
 }
 
 func (g *ground) tellers() map[rail.ID]func() []story {
