@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/broker-rails/broker-rails/internal/broker/paper"
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/market"
@@ -198,4 +199,73 @@ func TestNothingIsNotPlacedWhileTheClocksAreInDoubt(t *testing.T) {
 	if len(found.StillDoubt) != 0 || len(found.Resolved) != 1 {
 		t.Errorf("when no message can be in flight: settled %v, in doubt %v", found.Resolved, found.StillDoubt)
 	}
+}
+
+// mute answers, and tells of no event for as long as it is told to be.
+type mute struct {
+	gate.Broker
+	silent bool
+}
+
+func (b *mute) Events(ctx context.Context, cursor string) ([]gate.Event, error) {
+	if b.silent {
+		return nil, context.DeadlineExceeded
+	}
+	return b.Broker.Events(ctx, cursor)
+}
+
+// An answer that tells of an order's end, while the events that tell what filled before it
+// cannot be read, releases nothing: the journal would count less than the broker holds.
+func TestAnEndIsNotBookedBeforeWhatFilled(t *testing.T) {
+	d := newDesk(t, "")
+	b := &mute{Broker: d.paper}
+	d.broker = b
+	d.open()
+	id := d.buy("10", "200.00")
+	j := d.decide("cancel_order", `{"order_id":"`+id+`"}`)
+	client := ""
+	d.view(func(v gate.View) { client = v.State.Order(id).ClientOrderID })
+	_, err := d.paper.FillOrder(t.Context(), client, money.QuantityFromInt(4), money.MustPrice("200.00"), "")
+	must(t, err)
+	b.silent = true
+	d.gate.Forward(t.Context(), j.Permit)
+	d.view(func(v gate.View) {
+		if o := v.State.Order(id); o == nil || o.Remaining().Cmp(money.QuantityFromInt(4)) < 0 {
+			t.Errorf("the broker holds 4, and the journal counts on nothing: %+v", o)
+		}
+	})
+	b.silent = false
+	must(t, d.gate.Tick(t.Context()))
+	if d.position("AAPL") != "4" {
+		t.Errorf("position %s", d.position("AAPL"))
+	}
+	d.view(func(v gate.View) {
+		if o := v.State.Order(id); o != nil {
+			t.Errorf("the order is over, and %s", o.Status(v.Now))
+		}
+	})
+	d.verify()
+}
+
+// A replace in doubt that took effect, of an order that has ended since: both come out.
+func TestAReplacedOrderThatEndedIsOver(t *testing.T) {
+	d := newDesk(t, "session: {duplicate_window: off}")
+	d.cfg.AtomicReplace = false
+	d.open()
+	id := d.buy("10", "200.00")
+	d.store = &panicky{Store: d.store, left: 1, kind: `"kind":"outcome"`}
+	d.open()
+	d.do("replace_order", `{"order_id":"`+id+`","quantity":"12"}`) // the answer is lost on its way to the journal
+	client := ""
+	d.view(func(v gate.View) { client = v.State.Order(id).ClientOrderID })
+	must(t, d.paper.EndOrder(t.Context(), client, paper.Canceled, "the broker's own"))
+	must(t, d.gate.Tick(t.Context()))
+	d.advance(gate.ReplyWithin)
+	_, err := d.gate.Reconcile(t.Context(), nil)
+	must(t, err)
+	d.view(func(v gate.View) {
+		if o := v.State.Order(id); o != nil {
+			t.Errorf("the order is over, and %s: %+v", o.Status(v.Now), o)
+		}
+	})
 }

@@ -151,7 +151,7 @@ func (g *Gate) journalReply(ctx context.Context, p *Permit, r *Reply) error {
 	if p.message.Action != order.ActionNew {
 		body.OrderID = p.orderID
 	}
-	page := eventPage{cursor: g.cursor}
+	page, heard := eventPage{cursor: g.cursor}, false
 	_, err := g.commit(ctx, func() ([]draft, time.Time, error) {
 		drafts := []draft{{journal.KindOutcome, body}}
 		if r.Result == ReplyAccepted {
@@ -159,7 +159,7 @@ func (g *Gate) journalReply(ctx context.Context, p *Permit, r *Reply) error {
 			if err != nil {
 				g.log.Warn("events not read after a reply", "account", g.cfg.Account, "error", err)
 			}
-			drafts, page = append(drafts, events...), reached
+			drafts, page, heard = append(drafts, events...), reached, err == nil
 		}
 		return drafts, g.now().at, nil
 	})
@@ -171,6 +171,10 @@ func (g *Gate) journalReply(ctx context.Context, p *Permit, r *Reply) error {
 		if err := g.takeEvents(ctx); err != nil {
 			g.log.Warn("events not taken after a reply", "account", g.cfg.Account, "error", err)
 		}
+	}
+	if !heard {
+		// What filled before the order ended is not known: the events tell of both.
+		r.Ended = ""
 	}
 	return g.takeReply(ctx, p, r)
 }

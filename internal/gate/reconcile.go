@@ -214,7 +214,8 @@ func (g *Gate) standingDrafts(o *account.Order, s *Standing) []draft {
 			filled, _ = filled.Add(s.Fills[i].Quantity) // a sum out of range does not fold either
 		}
 	}
-	if !s.Open && s.Ended != "" && filled.Cmp(o.Quantity) < 0 {
+	// A replace that took effect may have raised the total; the fold learns of it just now.
+	if !s.Open && s.Ended != "" && filled.Cmp(money.MaxQuantity(o.Quantity, s.Order.Quantity)) < 0 {
 		drafts = append(drafts, draft{journal.KindOutcome, journal.Outcome{
 			BrokerID: s.BrokerID, Decision: o.Seq, OrderID: o.ID, Result: endResult(s.Ended),
 		}})
