@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/broker-rails/broker-rails/internal/account"
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/money"
@@ -14,16 +15,17 @@ import (
 
 // intent is what the agent asks for next: often within the limits, often not.
 func (w *world) intent(r *roll) order.Intent {
+	open := len(w.oracle.state.Orders)
 	switch n := r.n(100); {
-	case n < 68:
+	case n < 60, open == 0 && n < 96:
 		return w.newOrder(r)
-	case n < 86:
+	case n < 82:
 		in := order.Intent{Action: order.ActionReplace, Target: w.someOrder(r)}
 		if r.in(700) {
 			in.Quantity = quantity(1 + r.n(26))
 		}
 		if in.Quantity.IsZero() || r.in(400) {
-			in.LimitPrice = money.MustPrice(fmt.Sprintf("%d.00", 197+r.n(7)))
+			in.LimitPrice = dollars(197 + r.n(7))
 		}
 		return in
 	}
@@ -33,18 +35,23 @@ func (w *world) intent(r *roll) order.Intent {
 func (w *world) newOrder(r *roll) order.Intent {
 	in := order.Intent{
 		Action: order.ActionNew, Symbol: pick(r, "AAPL", "AAPL", "MSFT"), Side: pick(r, order.Buy, order.Buy, order.Sell),
-		Type: pick(r, order.Limit, order.Limit, order.Limit, order.Market, order.Stop), Quantity: quantity(1 + r.n(24)),
+		Type: pick(r, order.Limit, order.Limit, order.Limit, order.Market, order.Stop), Quantity: quantity(1 + r.n(pick(r, 6, 12, 24))),
 		TimeInForce: pick(r, order.Day, order.GTC, order.Day, order.IOC),
 	}
-	if r.in(60) {
+	h := w.oracle.state.Holding(in.Symbol)
+	if in.Side == order.Sell && (h == nil || !h.Position.IsPositive()) && r.in(850) {
+		in.Side = order.Buy // most agents know that there is nothing to sell
+	}
+	if r.in(40) {
 		in.Quantity = quantity(1000)
 	}
-	price := money.MustPrice(fmt.Sprintf("%d.00", 197+r.n(7)))
-	switch in.Type {
-	case order.Limit:
-		in.LimitPrice = price
-	case order.Stop:
-		in.StopPrice, in.TimeInForce = price, order.Day
+	switch price := 198 + r.n(5); {
+	case in.Type == order.Limit:
+		in.LimitPrice = dollars(price)
+	case in.Type == order.Stop && in.Side == order.Sell:
+		in.StopPrice, in.TimeInForce = dollars(price-3), order.Day
+	case in.Type == order.Stop:
+		in.StopPrice, in.TimeInForce = dollars(price+2), order.Day
 	}
 	if r.in(300) {
 		w.orders++
@@ -53,11 +60,13 @@ func (w *world) newOrder(r *roll) order.Intent {
 	return in
 }
 
+func dollars(n int) money.Price { return money.PriceFromInt(int64(n)) }
+
 // someOrder is an open order, as the journal has it, or one that is not.
 func (w *world) someOrder(r *roll) string {
 	ids := []string{accountName + "/7"}
 	for _, o := range w.oracle.state.Orders {
-		ids = append(ids, o.ID, o.ID)
+		ids = append(ids, o.ID, o.ID, o.ID, o.ID)
 	}
 	return pick(r, ids...)
 }
@@ -179,8 +188,8 @@ func (w *world) operatorStep(p *process, id int, r *roll) {
 	what, wanted := r.n(100), r.n(len(w.oracle.docs.texts))
 	modes := []string{journal.ModeHalted, journal.ModeReduceOnly, journal.ModeActive}
 	m := journal.Mode{By: journal.ByOperator, Mode: pick(r, modes...), Reason: "a drill", Who: "operator"}
-	if w.mode() == 0 && r.in(800) {
-		m.Mode = journal.ModeActive // most who find an account halted want it to go on
+	if w.mode() != account.Active && r.in(850) {
+		what, m.Mode = 0, journal.ModeActive // most who find an account halted want it to go on
 	}
 	forAll := r.in(250) || w.oracle.control.Mode < w.oracle.state.Mode
 	doubt, finding := w.doubtful(r)

@@ -15,6 +15,17 @@ import (
 type transit struct {
 	sealed  gate.Sealed
 	message gate.Message
+	until   time.Time // by the broker's clock: it arrives by then or never, but at the paper broker
+	awake   time.Time // when it was sent, by the clock that its sender waits by
+}
+
+// lost reports whether a message does not arrive any more: its time is over by the broker's
+// clock, which the paper broker judges by itself, or its sender has given up.
+func (w *world) lost(x *transit) bool {
+	if w.shape.paper {
+		return time.Since(x.awake) >= gate.ReplyWithin
+	}
+	return w.truth.Now().After(x.until)
 }
 
 // line is the broker as one process reaches it.
@@ -33,7 +44,7 @@ func (l *line) Send(ctx context.Context, s gate.Sealed) gate.Reply {
 	}
 	w.oracle.released(t, &m)
 	t.phase = phaseOutcome
-	t.sending = &transit{s, m}
+	t.sending = &transit{s, m, w.truth.Now().Add(gate.ReplyWithin), time.Now()}
 	w.park(false)
 	kind := w.fault("send", l.kinds()...)
 	switch kind {
@@ -89,7 +100,13 @@ func (l *line) script(m *gate.Message, kind string) {
 		return
 	}
 	if scripted == paper.FaultLateFill {
-		l.w.oracle.excuse(m.Instrument.Symbol, whole(m.Quantity))
+		units := whole(m.Quantity)
+		if m.Action == order.ActionCancel {
+			found, err := l.w.broker.Find(context.Background(), m.TargetClientID)
+			must(l.w.t, err)
+			units = whole(found.Order.Quantity)
+		}
+		l.w.oracle.excuse(m.Instrument.Symbol, units)
 	}
 	must(l.w.t, l.w.broker.Inject(context.Background(), paper.Fault{Kind: scripted}))
 }
@@ -117,6 +134,9 @@ func changed(r gate.Reply, kind string) gate.Reply {
 
 // arrives hands a message to the broker.
 func (w *world) arrives(ctx context.Context, x *transit) gate.Reply {
+	if w.lost(x) {
+		return gate.Reply{Reason: "timeout"}
+	}
 	reply := w.broker.Send(ctx, x.sealed)
 	w.note("the broker has %s %s: %v %s", x.message.Action, x.message.ClientOrderID, reply.Result, reply.Reason)
 	if reply.Result == gate.ReplyAccepted {

@@ -50,13 +50,13 @@ func (w *world) take(id int) {
 		w.fillStep(r)
 	case n < 22:
 		w.timeStep(r)
-	case n < 25:
+	case n < 25 && w.shape.quotes:
 		w.quoteStep(r)
-	case n < 26:
+	case n < 26 && w.shape.clocks:
 		w.clockStep(r)
-	case n < 28:
+	case n < 28 && len(w.delayed) > 0:
 		w.deliverStep()
-	case n < 29:
+	case n < 29 && w.shape.halts:
 		w.haltFile = "asked for by hand"
 		w.hit("halt file", "asked for", "at any time")
 	case n < 31 && w.shape.deathRate > 0:
@@ -99,19 +99,19 @@ func (w *world) processStep(p *process, id, n int, r *roll) {
 	case p.broken != "" && r.in(400):
 		w.note("process %d is started anew", p.n)
 		w.crash(p)
-	case w.mode() != account.Active && r.in(350):
+	case w.mode() != account.Active && r.in(500):
 		w.operatorStep(p, id, r)
 	case !w.shape.paper && old && r.in(600), n >= 32 && n < 40:
 		w.reconcileStep(p, id, r)
-	case n < 46:
+	case n < 45 && w.shape.halts:
 		w.operatorStep(p, id, r)
-	case n < 49:
+	case n < 48:
 		w.tendStep(p, id, r)
-	case n < 52:
+	case n < 51:
 		w.snapshotStep(p)
-	case n < 59:
+	case n < 58:
 		w.laterStep(p, id, r)
-	case n < 66:
+	case n < 65:
 		w.permitStep(p, id, r)
 	default:
 		w.agentStep(p, id, r)
@@ -143,7 +143,7 @@ func (w *world) reconcileStep(p *process, id int, r *roll) {
 		return
 	}
 	var adopt *gate.Adopt
-	if len(w.oracle.state.Reconciled.Differences) > 0 && r.in(200) {
+	if len(w.oracle.state.Reconciled.Differences) > 0 && r.in(400) {
 		adopt = &gate.Adopt{Who: "operator", Reason: "the broker is right"}
 		w.hit("operator", "adopted", phaseReconcile)
 	}

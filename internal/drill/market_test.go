@@ -60,7 +60,6 @@ func (w *world) clockStep(r *roll) {
 	if r.in(500) {
 		by, kind = -by, "back"
 	}
-	w.clocked = true
 	w.hit("clock", kind, "at any time")
 	w.note("the wall's clock is set %s", by)
 	w.clock.StepWall(by)
@@ -112,18 +111,20 @@ func (w *world) fillStep(r *roll) {
 		}
 	}
 	switch n := r.n(100); {
-	case n < 66 && len(open) > 0:
+	case n < 75 && len(open) > 0:
 		w.trade(r, pick(r, open...), "fill")
-	case n < 72 && len(open) > 0:
+	case n < 80 && len(open) > 0:
 		o := pick(r, open...)
-		must(w.t, w.broker.EndOrder(ctx, o.BrokerID, pick(r, paper.Canceled, paper.Expired, paper.Rejected), "the broker's own"))
+		if w.broker.EndOrder(ctx, o.BrokerID, pick(r, paper.Canceled, paper.Expired, paper.Rejected), "the broker's own") != nil {
+			return // it has expired meanwhile
+		}
 		w.note("the broker ends %s", o.ClientOrderID)
 		w.atBroker("order ended")
-	case n < 80 && len(over) > 0:
+	case n < 86 && len(over) > 0 && w.shape.late:
 		o := pick(r, over...)
 		w.oracle.excuse(o.Instrument.Symbol, whole(o.Quantity))
 		w.trade(r, o, "late fill")
-	case n < 90:
+	case n < 92 || !w.shape.bystanders:
 		w.repeat(r)
 	default:
 		w.outside(r)
@@ -167,7 +168,13 @@ func (w *world) outside(r *roll) {
 	symbol, units, which := pick(r, symbols()...), 1+r.n(4), pick(r, order.Buy, order.Sell)
 	in, _, err := w.market.Instrument(ctx, symbol)
 	must(w.t, err)
-	switch r.n(3) {
+	switch r.n(4) {
+	case 3:
+		// A split, a gift: no event tells of it, and only a person can say that it is right.
+		_, err = w.broker.Adopt(ctx, []journal.Position{{Instrument: in, Quantity: quantity(units), Cost: money.MustPrice("200.00")}}, nil)
+		w.silent = true
+		w.atBroker("position changed in silence")
+		w.oracle.excuse(symbol, int64(units))
 	case 0:
 		must(w.t, w.broker.Cash(ctx, money.NotionalFromInt(int64(r.n(2000)-1000)), "a transfer"))
 		w.atBroker("cash moved")

@@ -196,10 +196,16 @@ func (o *oracle) rates(d *decided) {
 		}
 	}
 	most := int64(s.MaxOrdersPerMinute.Value)
-	if buys > most || sells > most || all > 2*most {
-		o.w.fail("orders a minute", "%d buys, %d sells, %d in all; the limit is %d", buys, sells, all, most)
+	if all > 2*o.docs.ordersMax {
+		o.w.fail("orders a minute", "%d in all; the loosest limit is %d, for opens and for exits", all, o.docs.ordersMax)
 	}
-	if d.intent.Side != order.Buy || d.intent.Action != order.ActionNew {
+	if d.intent.Action != order.ActionNew {
+		return
+	}
+	if n := map[order.Side]int64{order.Buy: buys, order.Sell: sells}[d.intent.Side]; n > most {
+		o.w.fail("orders a minute", "%d of this side; the limit is %d", n, most)
+	}
+	if d.intent.Side != order.Buy {
 		return
 	}
 	if today > int64(s.MaxOrdersPerDay.Value) {
@@ -244,7 +250,7 @@ func (o *oracle) book() (by map[string]*side, orders []paper.Order, open int) {
 		}
 	}
 	for _, x := range onTheWay {
-		if m := &x.message; m.Action == order.ActionNew && !w.truth.Now().After(m.SendBy) {
+		if m := &x.message; m.Action == order.ActionNew && !w.lost(x) && !w.truth.Now().After(m.SendBy) {
 			by[m.Instrument.Symbol].add(m.Side, whole(m.Quantity))
 		}
 	}
@@ -266,6 +272,9 @@ func (o *oracle) took(m *gate.Message) {
 	d := o.decided[m.ClientOrderID]
 	if d == nil {
 		return
+	}
+	if w.wrong {
+		w.fail("nothing arrives", "%s did", m.ClientOrderID)
 	}
 	d.took, d.arrived = true, w.truth.Now()
 	if m.Action == order.ActionCancel || d.doc == nil {

@@ -54,7 +54,11 @@ func (w *world) settleOne(p *process, id int) {
 		return
 	}
 	var err error
-	w.spawn(p, id, "reconcile", phaseReconcile, func(ctx context.Context) { _, err = p.gate.Reconcile(ctx, nil) })
+	var adopt *gate.Adopt
+	if w.silent {
+		adopt = &gate.Adopt{Who: "operator", Reason: "the broker is right"}
+	}
+	w.spawn(p, id, "reconcile", phaseReconcile, func(ctx context.Context) { _, err = p.gate.Reconcile(ctx, adopt) })
 	if err != nil {
 		// A process that cannot trust its journal any more has to be started anew.
 		w.note("process %d starts anew: %v", p.n, err)

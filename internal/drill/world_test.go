@@ -33,6 +33,7 @@ type plan struct {
 	spare  map[string]bool // faults that are left out, by task and port call
 	disk   string          // a folder: the journal is a file there; empty: in memory
 	record bool            // keep a trace
+	wrong  bool            // break a rule on purpose: no order may reach the broker
 }
 
 // failure is the first thing that did not hold.
@@ -66,7 +67,7 @@ type world struct {
 	full      bool // the disk is
 	snapshots []savedState
 	delayed   []*transit // messages whose reply was lost, and that are still to arrive
-	clocked   bool       // a clock was stepped
+	silent    bool       // a position changed that no event tells of
 
 	oracle oracle
 	fired  map[fault]int
@@ -82,14 +83,17 @@ type shape struct {
 	processes, steps, parkRate, deathRate, faultRate int
 	muted                                            uint64 // ports and kinds that never fail in this history
 	paper, atomic, manual                            bool
+	// What goes on beside orders in this history: all at once would let no order through.
+	clocks, bystanders, halts, quotes, late bool
 }
 
 func shapeOf(seed uint64) *shape {
 	r := at(seed, "shape", 0, 0)
 	return &shape{
-		processes: pick(r, 1, 2, 2, 3), steps: 12 + r.n(34), parkRate: pick(r, 0, 60, 200, 450),
+		processes: pick(r, 1, 2, 2, 3), steps: 16 + r.n(44), parkRate: pick(r, 0, 60, 200, 450),
 		deathRate: pick(r, 0, 0, 4, 15), faultRate: pick(r, 0, 15, 40, 110), muted: r.next() & r.next(),
 		paper: r.in(500), atomic: r.in(800), manual: r.in(600),
+		clocks: r.in(250), bystanders: r.in(300), halts: r.in(500), quotes: r.in(400), late: r.in(350),
 	}
 }
 
@@ -130,6 +134,8 @@ type held struct {
 type documents struct {
 	texts [][]byte
 	by    map[string]*limits.Document
+	// ordersMax is the loosest limit of orders a minute.
+	ordersMax int64
 }
 
 // lines are laid over the shipped limits: narrow, so that short histories reach them.
@@ -148,7 +154,7 @@ var shippedDocuments = sync.OnceValues(func() (*documents, error) {
 		return nil, err
 	}
 	for _, over := range []string{
-		fmt.Sprintf(lines, 20, 30, 9000, 5, "off", 6, 14, "off", 9000, "off", 1000),
+		fmt.Sprintf(lines, 20, 30, 9000, 5, "off", 7, 16, "off", 15000, "off", 1000),
 		fmt.Sprintf(lines, 12, 24, 6000, 4, "2", 5, 12, "30", 6000, "10s", 1000),
 		fmt.Sprintf(lines, 25, 40, 14000, 8, "off", 9, 20, "off", 16000, "off", 1000),
 		fmt.Sprintf(lines, 20, 30, 9000, 5, "1", 6, 14, "12", 9000, "5s", 8),
@@ -161,6 +167,7 @@ var shippedDocuments = sync.OnceValues(func() (*documents, error) {
 		if err != nil {
 			return nil, err
 		}
+		d.ordersMax = max(d.ordersMax, int64(loaded.Session.MaxOrdersPerMinute.Value))
 		d.texts, d.by[loaded.Fingerprint] = append(d.texts, doc.Canonical), loaded
 	}
 	return d, nil
@@ -296,7 +303,11 @@ func (w *world) fault(port string, kinds ...string) string {
 		return ""
 	}
 	t.calls++
-	if w.calm || !at(w.seed, port, t.id, t.calls).in(w.shape.faultRate) {
+	rate := w.shape.faultRate
+	if port == "send" || port == "find" || port == "snapshot" {
+		rate *= 4 // few calls come there
+	}
+	if w.calm || !at(w.seed, port, t.id, t.calls).in(rate) {
 		return ""
 	}
 	kind := pick(at(w.seed, port+" kind", t.id, t.calls), kinds...)
