@@ -128,6 +128,59 @@ func mutants() []mutant {
 			edits: []edit{{"if err == nil && info.Size() == 0 && start == (Start{}) {", "if err == nil && info.Size() < 0 {"}},
 			pkg:   "./internal/broker/paper", test: "TestNoLedgerIsInvented",
 		},
+		{
+			name: "a witness's flush before its signature", file: "internal/witness/witness.go",
+			edits: []edit{{"if err := w.keep.Save(next); err != nil {", "if err := error(nil); err != nil {"}},
+			pkg:   "./internal/witness", test: "TestNothingIsSignedBeforeItsHeadIsDurable",
+		},
+		{
+			name: "a witness's stop after a failed flush", file: "internal/witness/witness.go",
+			edits: []edit{{"		w.broken = err\n", ""}},
+			pkg:   "./internal/witness", test: "TestNothingIsSignedBeforeItsHeadIsDurable",
+		},
+		{
+			name: "a witness's consistency check", file: "internal/witness/witness.go",
+			edits: []edit{{"head.Size, head.Root); err != nil {", "head.Size, head.Root); err != nil && c.Size < 0 {"}},
+			pkg:   "./internal/witness", test: "TestBadRequests",
+		},
+		{
+			name: "a witness's old size", file: "internal/witness/witness.go",
+			edits: []edit{{"case e.Old != head.Size:", "case e.Old > head.Size:"}},
+			pkg:   "./internal/witness", test: "TestBadRequests",
+		},
+		{
+			name: "a witness's heads that are missed", file: "internal/witness/folder.go",
+			edits: []edit{{"if errors.Is(err, fs.ErrNotExist) && f.signer.key == nil {\n\t\treturn nil, err", "if errors.Is(err, fs.ErrNotExist) {\n\t\treturn nil, nil"}},
+			pkg:   "./internal/witness", test: "TestMissingHeadsOrKeyAreRefused",
+		},
+		{
+			name: "the checksum of a witness's heads", file: "internal/witness/folder.go",
+			edits: []edit{{"if !ok || string(text[at:]) != headsSum", "if !ok || len(text) == 0 && string(text[at:]) != headsSum"}},
+			pkg:   "./internal/witness", test: "TestTornAndChangedHeadsAreRefused",
+		},
+		{
+			name: "the memory of what a witness cosigned", file: "internal/witness/client.go",
+			edits: []edit{{"case size < q.Cosigned:", "case size < -5:"}},
+			pkg:   "./internal/witness", test: "TestBrokenPromisesAreTold",
+		},
+		{
+			name: "the key that a policy pins", file: "internal/witness/client.go",
+			edits: []edit{{"line...)); err == nil {\n\t\t\treturn line, at, nil", "line...)); err == nil || w.Name != \"\" {\n\t\t\treturn line, at, nil"}},
+			pkg:   "./internal/witness", test: "TestBadAnswers",
+		},
+		{
+			name: "the count of a quorum", file: "verify/policy.go",
+			edits: []edit{{"done[i] = count >= n.need", "done[i] = count >= n.need-1"}},
+			pkg:   "./verify", test: "TestQuorum",
+		},
+		{
+			name: "the checkpoints that a new one must extend", file: "internal/attest/keeper.go",
+			edits: []edit{
+				{"k.pass, k.newest = tree.Against(held...), verify.Checkpoint{}", "k.pass, k.newest = tree.Against(), verify.Checkpoint{}"},
+				{"	k.newest = newest\n	k.pass.Mark()", "	k.newest = verify.Checkpoint{}\n	k.pass.Mark()"},
+			},
+			pkg: "./internal/attest", test: "TestWhatDoesNotExtendIsNotSigned",
+		},
 	}
 }
 
