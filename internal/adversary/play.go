@@ -49,6 +49,7 @@ type Result struct {
 	Expected []string // ids that must refuse, of the whole attack
 	Got      []string // ids that refused, and faults as fault:ID
 	Problems []string // violations, each in a sentence; none: the case passed
+	Note     string   // what is said in the place of who must refuse
 	Served   bool     // by rails serve as it is, in a process of its own
 }
 
@@ -156,7 +157,7 @@ func (p *player) world(ctx context.Context, from *book, w *world) error {
 		return err
 	}
 	if sent := now.messages - from.messages; sent != p.passed {
-		p.violation("%d messages reached the broker, and %d calls passed", sent, p.passed)
+		p.violation("messages_sent: %d messages reached the broker, and %d calls passed", sent, p.passed)
 	}
 	if p.passed == 0 && (now.orders != from.orders || !p.moved && (now.executions != from.executions || now.cash.Cmp(from.cash) != 0 ||
 		!maps.EqualFunc(now.positions, from.positions, func(a, b money.Quantity) bool { return a.Cmp(b) == 0 }))) {
@@ -435,30 +436,41 @@ func (d *desk) arguments(s *step, n int) ([]byte, error) {
 	return []byte(d.named(string(appendJSON(nil, &t)))), nil
 }
 
-// moved puts prices where the market is now, when that is one that runs: as far from its
-// ask as they are from the plain one.
+// roomForMoves is how much better a price is made in a market that runs, so that an order
+// which trades at once in the case still does when its call arrives.
+func roomForMoves() money.Price { return money.MustPrice("0.25") }
+
+// moved puts prices where the market is now, when that is one that runs: a buy as far from
+// its ask as it is from the plain one, a sell from its bid, and further on the same side.
 func (d *desk) moved(t *limits.Tree) {
 	r, runs := d.market.(*running)
 	if !runs {
 		return
 	}
-	symbol := "AAPL"
-	for i, k := range t.Keys {
-		if k.Text == "symbol" {
-			symbol = t.Values[i].Text
-		}
+	symbol := valueOf(t, "symbol")
+	if symbol == "" {
+		symbol = "AAPL"
 	}
 	q, err := r.paper.Quote(context.Background(), symbol, r.practice.Read().Market)
 	if err != nil || !q.Valid() {
 		return
+	}
+	was, now := plainQuote(symbol).ask, q.Ask
+	if valueOf(t, "side") == "sell" {
+		was, now = plainQuote(symbol).bid, q.Bid
 	}
 	for i, k := range t.Keys {
 		price, err := money.ParsePrice(t.Values[i].Text)
 		if k.Text != "limit_price" && k.Text != "stop_price" || err != nil || t.Values[i].Shape != limits.Scalar {
 			continue
 		}
-		by, _ := price.Sub(money.MustPrice(plainPrice))
-		price, _ = q.Ask.Add(by)
+		by, _ := price.Sub(was)
+		room := roomForMoves()
+		if price.Cmp(was) < 0 || valueOf(t, "side") == "sell" && price == was {
+			room = room.Neg()
+		}
+		price, _ = now.Add(by)
+		price, _ = price.Add(room)
 		as := *t.Values[i]
 		as.Text = price.String()
 		t.Values[i] = &as

@@ -18,6 +18,7 @@ type line struct {
 	Got      []string `json:"got"`
 	OK       bool     `json:"ok"`
 	Served   bool     `json:"rails_serve,omitzero"`
+	Note     string   `json:"note,omitzero"`
 	Problems []string `json:"problems,omitempty"`
 }
 
@@ -26,6 +27,9 @@ type line struct {
 // written, or that ctx ended before the last case.
 func Main(ctx context.Context, cases []Case, o Options, out io.Writer, asJSON bool) (violated int, err error) {
 	width := 0
+	if o.Attackers > 1 {
+		width = len([]rune(stormName(o.Attackers)))
+	}
 	for i := range cases {
 		width = max(width, len([]rune(title(cases[i].Name))))
 	}
@@ -69,14 +73,14 @@ func writeHead(out io.Writer, cases int, o *Options) error {
 	if o.Attackers > 1 {
 		who = fmt.Sprintf("%d attackers at once, each", o.Attackers)
 	}
-	_, err := fmt.Fprintf(out, "%d attacks: %s, as an agent that obeys or has been talked into it, against %s\nand a paper account of its own. "+
-		"Each must be refused by just the rails at the end of its row.\n\n", cases, who, where)
+	_, err := fmt.Fprintf(out, "%d attacks on the gate: %s, against %s,\nwith a paper account of its own. "+
+		"Each must be refused by just the rails at the end of its row,\nthe broker's ledger must show nothing else, and a harmless twin must pass.\n\n", cases, who, where)
 	return err
 }
 
 func writeJSON(out io.Writer, r *Result) error {
 	text, err := json.Marshal(line{
-		"rails.adversarial/v1", r.Channel, r.Name, r.Expected, r.Got, r.OK(), r.Served, r.Problems,
+		"rails.adversarial/v1", r.Channel, r.Name, r.Expected, r.Got, r.OK(), r.Served, r.Note, r.Problems,
 	}, json.Deterministic(true))
 	if err != nil {
 		return err
@@ -91,7 +95,11 @@ func writeRow(out io.Writer, r *Result, width int) error {
 		mark = "✗ VIOLATED"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %-9s  %-*s  %s\n", mark, r.Channel, width, r.Name, nobody(r.Expected))
+	last := nobody(r.Expected)
+	if r.Note != "" {
+		last = r.Note
+	}
+	fmt.Fprintf(&b, "%s  %-9s  %-*s  %s\n", mark, r.Channel, width, r.Name, last)
 	for _, p := range r.Problems {
 		fmt.Fprintf(&b, "            %s\n", p)
 	}

@@ -25,11 +25,15 @@ const stormLimits = `{session: {max_messages_per_minute: 10000, denial_storm: "o
 // and holds the broker's ledger against the caps message by message: whatever they
 // come to together must stay below each.
 func Storm(ctx context.Context, cases []Case, o Options) Result {
-	r := Result{Channel: Direct, Name: fmt.Sprintf("%d sessions fire the calls of all cases at one account", o.Attackers), Expected: []string{}, Got: []string{}}
+	r := Result{Channel: Direct, Name: stormName(o.Attackers), Expected: []string{}, Got: []string{}}
 	if err := storm(ctx, cases, o, &r); err != nil {
 		r.Problems = append(r.Problems, fmt.Sprintf("it could not be played: %v", err))
 	}
 	return r
+}
+
+func stormName(attackers int) string {
+	return fmt.Sprintf("%d sessions fire the calls of all cases at one account", attackers)
 }
 
 func storm(ctx context.Context, cases []Case, o Options, r *Result) (err error) {
@@ -56,6 +60,9 @@ func storm(ctx context.Context, cases []Case, o Options, r *Result) (err error) 
 		defer func() { err = errors.Join(err, end()) }()
 	}
 	for from := 0; from < len(calls); from += roundCalls {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := d.fire(ctx, clients, calls, from); err != nil {
 			return err
 		}
@@ -69,8 +76,8 @@ func storm(ctx context.Context, cases []Case, o Options, r *Result) (err error) 
 	for _, v := range d.oracle.found() {
 		r.Problems = append(r.Problems, fmt.Sprintf("%s: %s", v.Check, v.Text))
 	}
-	sent := len(d.oracle.sent)
-	if sent == 0 {
+	r.Note = fmt.Sprintf("nothing past a cap: %d orders of %d calls went out", len(d.oracle.sent), len(clients)*len(calls))
+	if len(d.oracle.sent) == 0 {
 		r.Problems = append(r.Problems, "no order passed, so nothing was shown")
 	}
 	all, err := d.judgements(ctx)
