@@ -130,6 +130,12 @@ type Head struct {
 	Hash    journal.Hash
 }
 
+// ChainsMax is how many accounts one journal may hold: each takes some memory.
+const ChainsMax = 10_000
+
+// ErrChains says that a journal has more than ChainsMax chains.
+var ErrChains = fmt.Errorf("the journal has more than %d accounts", ChainsMax)
+
 // ProgressEvery is how many entries pass between two calls of Progress.
 const ProgressEvery = 5_000
 
@@ -149,6 +155,9 @@ func Verify(ctx context.Context, source Source, o Options) (*Report, error) {
 		v.report.Entries++
 		if o.Progress != nil && v.report.Entries%ProgressEvery == 0 {
 			o.Progress(v.report.Entries)
+		}
+		if v.chains[i.Account] == nil && len(v.chains) >= ChainsMax {
+			return ErrChains
 		}
 		if err := v.ask(ctx, v.chain(i.Account)); err != nil {
 			return err

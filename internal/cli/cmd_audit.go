@@ -14,6 +14,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/audit"
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/store/sqlite"
 	"github.com/broker-rails/broker-rails/internal/tree"
 )
 
@@ -65,6 +66,9 @@ type auditFailure struct {
 	Want     string `json:"want"`
 	Got      string `json:"got"`
 }
+
+// unnamed stands for an account whose name could not be read.
+const unnamed = "(unnamed)"
 
 // askedAll is told where all three questions were asked.
 const askedAll = "all"
@@ -152,7 +156,7 @@ func (a *app) auditVerify(ctx context.Context, known *knownHeads) error {
 	})
 	bar.end()
 	if err = errors.Join(err, d.Close(ctx)); err != nil {
-		return err
+		return unread(err, report)
 	}
 	if len(report.Accounts) == 0 {
 		return nothingToVerify(d.dir)
@@ -186,12 +190,25 @@ func (a *app) auditVerify(ctx context.Context, known *knownHeads) error {
 	return err
 }
 
+// unread is what ended an audit before its end. A file that is damaged inside is not
+// intact, whatever could still be read of it.
+func unread(err error, r *audit.Report) error {
+	var journal *sqlite.UnavailableError
+	if errors.As(err, &journal) && journal.Reason == sqlite.ReasonCorrupt {
+		return &failure{code: exitAudit, what: "NOT VERIFIED: the file is damaged after " + plural(int(r.Entries), "entry", "entries"), err: err, hint: journalHint(journal)}
+	}
+	return err
+}
+
 // entries hands every entry of the journal to the verifier, as it is stored, and to the
 // tree.
 func (d *deck) entries(pass *tree.Pass) audit.Source {
 	return func(ctx context.Context, each func(audit.Item) error) error {
 		return d.store.All(ctx, 0, func(s gate.Stored) error {
 			pass.Take(s.Index, s.Bytes)
+			if s.Account == "" {
+				s.Account = unnamed
+			}
 			item := audit.Item{Account: s.Account, Seq: s.Seq, Bytes: s.Bytes, Stored: s.Hash}
 			if s.Damage != "" {
 				item.Damage = "row " + countText(int64(s.Index)) + " of the journal is " + s.Damage

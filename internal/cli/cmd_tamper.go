@@ -70,7 +70,9 @@ func (a *app) tamper(ctx context.Context) (err error) {
 	system := clock.NewSystem()
 	v.Report, err = tamper.Run(ctx, tamper.Options{
 		Data: data, Work: filepath.Join(work, "forged"), Calendar: calendar, Now: func() time.Time { return system.Read().Wall },
-		Record: func(ctx context.Context, name string) (*audit.BrokerRecord, error) { return paperRecord(ctx, data, name) },
+		Record: func(ctx context.Context, name string) (*audit.BrokerRecord, error) {
+			return paperRecord(ctx, data, name)
+		},
 	})
 	switch {
 	case errors.Is(err, tamper.ErrUnfit):

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/broker-rails/broker-rails/internal/audit"
 	"github.com/broker-rails/broker-rails/internal/broker/paper"
 	"github.com/broker-rails/broker-rails/internal/clock"
 	"github.com/broker-rails/broker-rails/internal/gate"
@@ -121,7 +122,7 @@ func unproved(err error) bool {
 	var broken *tree.BrokenError
 	return errors.As(err, &broken) || errors.Is(err, verify.ErrMalformed) || errors.Is(err, verify.ErrSignature) ||
 		errors.Is(err, verify.ErrNotIncluded) || errors.Is(err, verify.ErrNotExtended) ||
-		errors.Is(err, verify.ErrQuorum)
+		errors.Is(err, verify.ErrQuorum) || errors.Is(err, audit.ErrChains)
 }
 
 // limitsHint is what to write instead where one thing is wrong. Of several, each says

@@ -250,6 +250,8 @@ func checkIdentity(path string, number func(query string) (int64, error)) error 
 	}{
 		{`PRAGMA application_id`, ApplicationID},
 		{`SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('meta', 'entry', 'head', 'snapshot')`, 4},
+		// Reading goes by the place, page after page: no two rows may share one.
+		{`SELECT count(*) FROM pragma_table_info('entry') WHERE name = 'idx' AND type = 'INTEGER' AND pk = 1`, 1},
 		{`SELECT value FROM meta WHERE name = 'application_id'`, ApplicationID},
 		{`SELECT value FROM meta WHERE name = 'schema'`, SchemaVersion},
 	} {

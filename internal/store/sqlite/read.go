@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
@@ -69,11 +70,15 @@ func (s *Store) Read(ctx context.Context, account string, after uint64, each fun
 // each fails. As with Read, the bytes are as they are stored; a row that cannot be handed
 // over whole is told by its Damage, and those behind it follow.
 func (s *Store) All(ctx context.Context, after uint64, each func(gate.Stored) error) error {
+	from := int64(after)
+	if after == 0 {
+		from = math.MinInt64 // a row that stands before the first place is no secret
+	}
 	return s.pages(ctx, "read all", each, func(last *gate.Stored) (string, []driver.NamedValue) {
 		if last != nil {
-			after = last.Index
+			from = int64(last.Index)
 		}
-		return readAll, bound(int64(after), int64(ReadEntriesMax))
+		return readAll, bound(from, int64(ReadEntriesMax))
 	})
 }
 
@@ -130,10 +135,7 @@ func (s *Store) readPage(ctx context.Context, query string, args []driver.NamedV
 			case err != nil:
 				return err
 			}
-			e, err := storedFrom(&row)
-			if err != nil {
-				return err
-			}
+			e := storedFrom(&row)
 			bytes += len(e.Bytes)
 			page = append(page, e)
 		}
@@ -142,20 +144,20 @@ func (s *Store) readPage(ctx context.Context, query string, args []driver.NamedV
 	return page, errors.Join(err, conn.Close())
 }
 
-// storedFrom makes an entry of a row. One whose place is not even a place ends the
-// reading: nothing could be told about what follows it.
-func storedFrom(row *[5]driver.Value) (e gate.Stored, err error) {
-	index, ok := row[0].(int64)
-	if !ok || index <= 0 {
-		return e, fmt.Errorf("entry %v: not a place in commit order", row[0])
-	}
-	e.Index = uint64(index)
+// storedFrom makes an entry of a row.
+func storedFrom(row *[5]driver.Value) (e gate.Stored) {
 	name, named := row[1].(string)
 	e.Account = name
+	index, ok := row[0].(int64)
+	if !ok || index <= 0 {
+		e.Damage = "without a place in commit order"
+		return e
+	}
+	e.Index = uint64(index)
 	seq, ok := row[2].(int64)
 	if !named || !ok || seq <= 0 {
 		e.Damage = "without account and seq that an entry can have"
-		return e, nil
+		return e
 	}
 	e.Seq = uint64(seq)
 	hash, isHash := row[3].([]byte)
@@ -168,7 +170,7 @@ func storedFrom(row *[5]driver.Value) (e gate.Stored, err error) {
 	default:
 		e.Hash, e.Bytes = journal.Hash(hash), text
 	}
-	return e, nil
+	return e
 }
 
 // Accounts returns every account that has an entry, the control chain included,

@@ -56,16 +56,17 @@ const (
 
 // Statements of the readers.
 const (
-	readHeads = `SELECT account, seq, hash FROM head WHERE account IN (?, ?)`
+	readHeads = `SELECT account, seq, CASE WHEN octet_length(hash) = 32 THEN hash END FROM head WHERE account IN (?, ?)`
 	// A value that is longer than it may be is not read: its length stands in its record,
 	// so that a gigabyte in one row costs no memory.
 	readColumns = `SELECT idx, CASE WHEN octet_length(account) <= 64 THEN account END, seq,
 		CASE WHEN octet_length(hash) = 32 THEN hash END, CASE WHEN octet_length(bytes) <= 1048576 THEN bytes END FROM entry `
 	readAccount  = readColumns + `WHERE account = ? AND seq > ? ORDER BY seq LIMIT ?`
 	readAll      = readColumns + `WHERE idx > ? ORDER BY idx LIMIT ?`
-	readAllHeads = `SELECT account, seq, hash FROM head ORDER BY account`
-	readAccounts = `SELECT account FROM head ORDER BY account`
+	readAllHeads = `SELECT CASE WHEN octet_length(account) <= 64 THEN account END, seq,
+		CASE WHEN octet_length(hash) = 32 THEN hash END FROM head ORDER BY account`
+	readAccounts = `SELECT CASE WHEN octet_length(account) <= 64 THEN account END FROM head ORDER BY account`
 	readSnapshot = `SELECT s.seq, s.hash, s.state, s.digest FROM snapshot s
 		JOIN entry e ON e.account = s.account AND e.seq = s.seq AND e.hash = s.hash
-		WHERE s.account = ?`
+		WHERE s.account = ? AND octet_length(s.state) <= 67108864 AND octet_length(s.digest) = 32`
 )
