@@ -196,7 +196,7 @@ func (l *linter) search(g *ground, r *rail.Rail, out *Rail, nearest *string) (fo
 		}
 		floor := floorOf(g, r.ID)
 		out.Verdict, out.Steps, out.Floor, out.Because = Reachable, len(s.steps), floor.steps, floor.because
-		out.File, out.Order = string(r.ID)+".yaml", s.last.words()
+		out.File, out.Order = string(r.ID)+".yaml", s.words()
 		out.Scenario = s.text(string(r.ID)+" alone", aboutOf(r, out), alone(r.ID))
 		return true, nil
 	}

@@ -106,6 +106,58 @@ func TestEveryRailIsReachableSomewhere(t *testing.T) {
 	}
 }
 
+// TestExamplesAreDecided: also what the examples lay over the shipped document.
+func TestExamplesAreDecided(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no examples", err)
+	}
+	base, seen := over(t, "version: 1"), 0
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := limits.ReadTree(name, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range parts(tree) {
+			doc, err := limits.OverTree(base, name, part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen++
+			r := judge(t, doc)
+			for i := range r.Rails {
+				if x := &r.Rails[i]; x.Verdict == Undecided {
+					t.Errorf("%s: %s is not decided: %s", name, x.Rail, x.Because)
+				}
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no example lays figures over the shipped ones")
+	}
+}
+
+// parts are the figures that the scenarios of a file lay over the shipped document.
+func parts(t *limits.Tree) []*limits.Tree {
+	if t.Shape == limits.List {
+		var out []*limits.Tree
+		for _, v := range t.Values {
+			out = append(out, parts(v)...)
+		}
+		return out
+	}
+	for i, k := range t.Keys {
+		if k.Text == "limits" && t.Values[i].Shape == limits.Mapping {
+			return []*limits.Tree{t.Values[i]}
+		}
+	}
+	return nil
+}
+
 // replay plays a generated file as rails test does.
 func replay(t *testing.T, doc *limits.Document, text string) {
 	t.Helper()

@@ -23,7 +23,7 @@ func (v Verdict) Words() string {
 func (r *Report) page(maps []report.Regions) *report.Page {
 	p := &report.Page{
 		Title: "What these limits allow",
-		Lead:  "Limits " + r.Fingerprint + ", judged by scenarios through the real gate, in " + r.Symbol + ", for an account worth " + r.Equity + ".",
+		Lead:  "Limits " + r.Fingerprint[:min(12, len(r.Fingerprint))] + "…, judged by scenarios through the real gate, in " + r.Symbol + ", for an account worth " + r.Equity + ".",
 		Good:  r.Dangers == 0 && r.Count(Undecided) == 0,
 		Stats: []report.Stat{
 			{Name: "rails that can deny alone", Value: fmt.Sprint(r.Count(Reachable)), Note: "each shown by a scenario"},
@@ -31,7 +31,7 @@ func (r *Report) page(maps []report.Regions) *report.Page {
 			{Name: "off", Value: fmt.Sprint(r.Count(Off))},
 			{Name: "not decided", Value: fmt.Sprint(r.Count(Undecided))},
 		},
-		Foot: fmt.Sprintf("%d scenarios were played. rails limits lint --out DIR writes those that show a rail, and rails test DIR plays them again.", r.Played),
+		Foot: "Limits " + r.Fingerprint + fmt.Sprintf(". %d scenarios were played. rails limits lint --out DIR writes those that show a rail, and rails test DIR plays them again.", r.Played),
 	}
 	switch {
 	case r.Dangers > 0:
@@ -39,7 +39,7 @@ func (r *Report) page(maps []report.Regions) *report.Page {
 	case !p.Good:
 		p.Verdict = "not all decided"
 	default:
-		p.Verdict = "no trap and no contradiction of weight"
+		p.Verdict = "no danger"
 	}
 	p.Parts = append(p.Parts, report.Part{
 		Title: "Where each limit binds", Regions: maps,

@@ -22,6 +22,22 @@ type story struct {
 	steps     []string
 	units     number // of all orders in steps
 	last      ask    // the order asked about
+	how       string // what is so when it is asked about, where the order does not show it
+}
+
+// when says what is so.
+func (s story) when(how string) story { s.how = how; return s }
+
+// words tell people the order that is denied, and when.
+func (s *story) words() string {
+	text := s.last.words()
+	switch {
+	case text == "":
+		return s.how
+	case s.how == "":
+		return text
+	}
+	return text + ", " + s.how
 }
 
 // with returns the story with one more step.

@@ -70,13 +70,13 @@ func (g *ground) reducing(p, held number) (story, string) {
 func (g *ground) inactive() []story {
 	s := g.begin()
 	s.listed = g.list(g.symbol, "active: false")
-	return []story{s.placed(g.open())}
+	return []story{s.placed(g.open()).when("which is listed as not active")}
 }
 
 func (g *ground) haltedQuote() []story {
 	s := g.begin()
 	s.quotes = []string{g.symbol + ": {" + locked(g.price) + ", halted: true}"}
-	return []story{s.placed(g.open())}
+	return []story{s.placed(g.open()).when("which its exchange has halted")}
 }
 
 func (g *ground) otherSymbol() []story {
@@ -87,7 +87,7 @@ func (g *ground) otherSymbol() []story {
 			break
 		}
 	}
-	return []story{h.simple()}
+	return []story{h.simple().when("which instrument.symbols does not list")}
 }
 
 func (g *ground) restricted() []story {
@@ -97,13 +97,13 @@ func (g *ground) restricted() []story {
 		if slices.Contains(g.doc.Instrument.Symbols, s) {
 			h := *g
 			h.symbol = s
-			return []story{h.simple()}
+			return []story{h.simple().when("which is restricted")}
 		}
 	}
 	if len(list) > 0 {
 		s := g.begin()
 		s.listed = g.list(g.symbol, "underlying: "+list[0])
-		out = append(out, s.placed(g.open()))
+		out = append(out, s.placed(g.open()).when("whose underlying "+list[0]+" is restricted"))
 	}
 	return out
 }
@@ -116,7 +116,7 @@ func (g *ground) otherClass() []story {
 		if !slices.Contains(g.doc.Instrument.AssetClasses, c) {
 			h := *g
 			h.class = c.String()
-			return []story{h.simple()}
+			return []story{h.simple().when("which is resolved to " + h.class)}
 		}
 	}
 }
@@ -146,7 +146,7 @@ func (g *ground) otherTIF() []story {
 		if !slices.Contains(g.doc.Instrument.TimesInForce, t) {
 			o := g.open()
 			o.tif = t.String()
-			out = append(out, g.begin().placed(o))
+			out = append(out, g.begin().placed(o).when(o.tif))
 		}
 	}
 	return out
@@ -155,18 +155,18 @@ func (g *ground) otherTIF() []story {
 func (g *ground) outOfHours() []story {
 	o := g.open()
 	o.extended = true
-	out := []story{g.begin().placed(o)}
+	out := []story{g.begin().placed(o).when("with extended_hours set")}
 	for _, at := range g.times() {
 		s := g.begin()
 		s.at = clock(at)
 		o.extended = false
-		out = append(out, s.placed(o))
+		out = append(out, s.placed(o).when("without extended_hours, at "+short(at)))
 		// The operator's hours spare a reducing order, the session does not.
 		r, side := g.reducing(g.price, g.unit)
 		r.at = clock(at)
 		o := g.ask(side, g.unit, g.price)
 		o.extended = false
-		out = append(out, r.placed(o))
+		out = append(out, r.placed(o).when("closing, without extended_hours, at "+short(at)))
 	}
 	return out
 }
@@ -190,5 +190,5 @@ func (g *ground) fraction() []story {
 }
 
 func (g *ground) shortSale() []story {
-	return []story{g.begin().placed(g.ask("sell", g.unit, g.price))}
+	return []story{g.begin().placed(g.ask("sell", g.unit, g.price)).when("with nothing held")}
 }

@@ -12,8 +12,8 @@ import (
 func (g *ground) throughZero() []story {
 	two := g.unit.plus(g.unit)
 	return []story{
-		g.begin().holding(g.symbol, zero().minus(g.unit)).placed(g.ask("buy", two, g.price)),
-		g.begin().holding(g.symbol, g.unit).placed(g.ask("sell", two, g.price)),
+		g.begin().holding(g.symbol, zero().minus(g.unit)).placed(g.ask("buy", two, g.price)).when("with " + g.unit.String() + " short"),
+		g.begin().holding(g.symbol, g.unit).placed(g.ask("sell", two, g.price)).when("with " + g.unit.String() + " held"),
 	}
 }
 
@@ -28,15 +28,15 @@ func (g *ground) crowded() []story {
 		s.open = append(s.open, fmt.Sprintf("{id: o%d, symbol: %s, side: buy, quantity: \"1\", limit_price: %q}", i+1, g.second, p.money()))
 	}
 	s.cash = parse(s.cash).plus(p.times(whole(int64(n)))).up(whole(1)).String()
-	return []story{s.placed(g.open())}
+	return []story{s.placed(g.open()).when(fmt.Sprintf("with %d orders at work", n))}
 }
 
 func (g *ground) crossed() []story {
 	long := g.begin().holding(g.symbol, g.unit)
 	buy, sell := g.ask("buy", g.unit, g.price), g.ask("sell", g.unit, g.price)
 	return []story{
-		long.working("own", ask2(sell)).placed(buy),
-		long.working("own", ask2(buy)).placed(sell),
+		long.working("own", ask2(sell)).placed(buy).when("against the account's own sell"),
+		long.working("own", ask2(buy)).placed(sell).when("against the account's own buy"),
 	}
 }
 
@@ -139,7 +139,7 @@ func (g *ground) guarded() []story {
 	if guard := g.figures.Collar.MarketOrderSpread; guard.On {
 		s := g.begin()
 		s.quotes = []string{g.symbol + ": {" + between(g.spread(guard.Value)) + "}"}
-		out = append(out, s.placed(o))
+		out = append(out, s.placed(o).when("with a spread just over "+guard.Value.String()+" bps"))
 	}
 	return out
 }
@@ -151,7 +151,7 @@ func (g *ground) wide() []story {
 	for _, p := range []number{mid, bid, ask} {
 		s := g.begin()
 		s.quotes = []string{g.symbol + ": {" + between(bid, ask) + "}"}
-		out = append(out, s.placed(g.ask(g.opening(), g.unit, p)))
+		out = append(out, s.placed(g.ask(g.opening(), g.unit, p)).when("with the quote at "+bid.money()+"-"+ask.money()))
 	}
 	return out
 }
@@ -162,7 +162,7 @@ func (g *ground) old() []story {
 	s.quotes = []string{fmt.Sprintf("%s: {%s, age: %dms}", g.symbol, locked(g.price), age.Milliseconds())}
 	future := g.begin()
 	future.quotes = []string{fmt.Sprintf("%s: {%s, age: -1001ms}", g.symbol, locked(g.price))}
-	return []story{s.placed(g.open()), future.placed(g.open())}
+	return []story{s.placed(g.open()).when("on a quote " + age.String() + " old"), future.placed(g.open()).when("on a quote 1.001s from the future")}
 }
 
 func (g *ground) badQuote() []story {
@@ -170,7 +170,7 @@ func (g *ground) badQuote() []story {
 	for _, last := range []string{"0", "-0.01"} {
 		s := g.begin()
 		s.quotes = []string{fmt.Sprintf("%s: {%s, last: %q}", g.symbol, locked(g.price), last)}
-		out = append(out, s.placed(g.open()))
+		out = append(out, s.placed(g.open()).when("on a quote whose last price is "+last))
 	}
 	return out
 }

@@ -59,13 +59,7 @@ func (g *ground) shares() []number {
 
 func (g *ground) tooSmall() []story {
 	m := of(g.figures.Size.MinOrderNotional.Value)
-	p := g.below(m.over(g.unit))
-	if p.times(g.unit).cmp(m) >= 0 {
-		p = p.minus(g.tick(p))
-	}
-	if p.positive() {
-		p = g.below(p)
-	}
+	p := g.below(m.over(g.unit).minus(least()))
 	if !p.positive() {
 		return nil
 	}
@@ -87,7 +81,7 @@ func (g *ground) tooLargeAShare() []story {
 	s.equity = short.String()
 	t := g.begin()
 	t.cash = short.String()
-	return []story{s.placed(g.open()), t.placed(g.open())}
+	return []story{s.placed(g.open()).when("with equity at the open " + short.String()), t.placed(g.open()).when("with equity " + short.String())}
 }
 
 func (g *ground) offStep() []story {
@@ -115,10 +109,10 @@ func (g *ground) positionUnits() []story {
 		if g.opening() == "sell" {
 			held = zero().minus(held)
 		}
-		out = append(out, s.holding(g.symbol, held).placed(g.ask(g.opening(), g.unit, p)))
+		out = append(out, s.holding(g.symbol, held).placed(g.ask(g.opening(), g.unit, p)).when("with "+held.String()+" held"))
 		// Where the value of the position is bounded too, the price is as low as it may be.
 		if low := g.fit(next, g.lowest()); low.cmp(p) != 0 {
-			out = append(out, g.beginAt(low).holding(g.symbol, held).placed(g.ask(g.opening(), g.unit, low)))
+			out = append(out, g.beginAt(low).holding(g.symbol, held).placed(g.ask(g.opening(), g.unit, low)).when("with "+held.String()+" held"))
 		}
 	}
 	return out
@@ -138,7 +132,7 @@ func (g *ground) filling(value number) []story {
 				held = zero().minus(held)
 				s.cash = parse(s.cash).plus(p.times(units).times(whole(2))).up(whole(1)).String()
 			}
-			s = s.holding(g.symbol, held)
+			s = s.holding(g.symbol, held).when("with " + held.String() + " held")
 		}
 		out = append(out, s.placed(g.ask(g.opening(), g.unit, p)))
 	}
@@ -158,7 +152,7 @@ func (g *ground) positionValue() []story {
 		s := g.beginAt(ask).holding(g.symbol, zero().minus(n))
 		s.cash = g.rich(whole(4).times(m).times(ask).up(whole(1)).String(), m.times(ask))
 		s = s.working("b", ask2(g.ask("buy", m, ask)))
-		out = append(out, s.placed(g.ask("buy", g.unit, low)))
+		out = append(out, s.placed(g.ask("buy", g.unit, low)).when("with "+n.String()+" short and a buy of "+m.String()+" at work"))
 	}
 	return out
 }
@@ -182,7 +176,7 @@ func (g *ground) beyondWith(value number) []story {
 		s.cash = parse(s.cash).plus(p.times(whole(2))).up(whole(1)).String()
 	}
 	s = g.beside(s, p).holding(g.second, held)
-	return []story{s.placed(g.open())}
+	return []story{s.placed(g.open()).when("with " + held.String() + " of another at " + p.money() + " held")}
 }
 
 func (g *ground) gross() []story {
@@ -203,7 +197,7 @@ func (g *ground) balanced(value number) []story {
 	s = g.beside(s, half).holding(g.second, whole(1))
 	h := *g
 	h.second = third
-	return []story{h.beside(s, half).holding(third, zero().minus(whole(1))).placed(g.open())}
+	return []story{h.beside(s, half).holding(third, zero().minus(whole(1))).placed(g.open()).when("with one long and one short at " + half.money() + " held")}
 }
 
 func (g *ground) net() []story {
@@ -234,7 +228,7 @@ func (g *ground) concentrated() []story {
 			}
 			s = s.holding(g.symbol, held)
 		}
-		out = append(out, s.placed(g.open()))
+		out = append(out, s.placed(g.open()).when("with "+held.String()+" held and cash "+s.cash))
 	}
 	// Equity in another instrument, so that the cash may cover the order and no more.
 	total := value.times(whole(100)).over(pct).minus(parse("0.01"))
@@ -258,7 +252,7 @@ func (g *ground) poor() []story {
 		for _, l := range g.shares() {
 			rest = larger(rest, value.times(whole(100)).over(l))
 		}
-		out = append(out, a.placed(order), g.beside(a, rest.up(parse("0.01"))).holding(g.second, whole(1)).placed(order))
+		out = append(out, a.placed(order).when("with cash "+a.cash), g.beside(a, rest.up(parse("0.01"))).holding(g.second, whole(1)).placed(order).when("with cash "+a.cash+" and one of another held"))
 	}
 	return out
 }

@@ -143,7 +143,7 @@ func (g *ground) chatter() []story {
 func (g *ground) busyDay() []story {
 	s := g.begin()
 	s.today = g.doc.Session.MaxOrdersPerDay.Value
-	return []story{s.placed(g.open())}
+	return []story{s.placed(g.open()).when(fmt.Sprintf("after %d orders today", s.today))}
 }
 
 func (g *ground) dearDay() []story {
@@ -155,7 +155,7 @@ func (g *ground) dearDay() []story {
 	p := g.above(most.over(g.unit))
 	one := g.beginAt(p)
 	one.cash = g.rich(larger(g.cash, p.times(g.unit).up(whole(1))).String(), p.times(g.unit))
-	return []story{s.placed(g.open()), one.placed(g.ask(g.opening(), g.unit, p))}
+	return []story{s.placed(g.open()).when("after " + most.String() + " ordered today"), one.placed(g.ask(g.opening(), g.unit, p))}
 }
 
 func (g *ground) losing() []story {
@@ -168,7 +168,7 @@ func (g *ground) losing() []story {
 	for _, side := range []string{"sell", "buy"} {
 		sold = sold.with(fmt.Sprintf("external: {fill: {symbol: %s, side: %s, quantity: 1, price: \"100.00\"}}", g.second, side))
 	}
-	return []story{fell.placed(g.open()), sold.placed(g.open())}
+	return []story{fell.placed(g.open()).when("with equity " + l.String() + " below the open"), sold.placed(g.open())}
 }
 
 func (g *ground) fallen() []story {
@@ -177,7 +177,7 @@ func (g *ground) fallen() []story {
 	s.equity = g.cash.plus(d).String()
 	next := s.with("advance: 24h")
 	quote := fmt.Sprintf("quote: {%s: {%s}}", g.symbol, locked(g.price))
-	return []story{s.placed(g.open()), next.placed(g.open()), next.with(quote).placed(g.open())}
+	return []story{s.placed(g.open()).when("with equity " + d.String() + " below its peak"), next.placed(g.open()), next.with(quote).placed(g.open())}
 }
 
 func (g *ground) halted() []story {
@@ -192,7 +192,7 @@ func (g *ground) closed() []story {
 		s.at, r.at = clock(at), clock(at)
 		o, exit := g.open(), g.ask(side, g.unit, g.price)
 		o.extended, exit.extended = true, true
-		out = append(out, s.placed(o), r.placed(exit))
+		out = append(out, s.placed(o).when("at "+short(at)), r.placed(exit).when("closing, at "+short(at)))
 	}
 	return out
 }
@@ -208,7 +208,7 @@ func (g *ground) otherHours() []story {
 		s.at = clock(at)
 		o := g.open()
 		o.extended = at < opens || at >= closes
-		out = append(out, s.placed(o))
+		out = append(out, s.placed(o).when("at "+short(at)))
 	}
 	return out
 }
