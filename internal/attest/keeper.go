@@ -157,7 +157,7 @@ func (k *Keeper) catchUp(ctx context.Context) error {
 
 // begin reads the journal up to the newest checkpoint held, against all of them.
 func (k *Keeper) begin(ctx context.Context) error {
-	held, err := k.o.Folder.Held()
+	held, err := k.o.Folder.Everything()
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (a *app) auditCheckpointCommand() *cobra.Command {
 			return a.withJournal(c.Context(), func(d *deck) error { return a.checkpoint(c.Context(), d, line, &f) })
 		},
 	}
-	c.Flags().StringVar(&f.policy, "policy", "", "policy file whose witnesses are asked (default: checkpoints/witness.policy in the data folder, if it is there)")
+	c.Flags().StringVar(&f.policy, "policy", "", "policy file whose witnesses are asked (default: witness.policy in the data folder, if it is there)")
 	c.Flags().StringArrayVar(&f.only, "witness", nil, "ask only this witness of the policy, by name or address; may be repeated")
 	c.Flags().BoolVar(&line, "line", false, "print it as one line, for e-mail and print")
 	return c
@@ -85,7 +85,7 @@ func (a *app) checkpoint(ctx context.Context, d *deck, line bool, f *cosignFlags
 	if err != nil {
 		return err
 	}
-	held, err := folder.Held()
+	held, err := folder.Everything()
 	if err != nil {
 		return err
 	}

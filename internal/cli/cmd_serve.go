@@ -59,7 +59,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().StringSliceVar(&f.allowedHosts, "allowed-host", nil, "Host header to accept beside the address bound, for HTTP")
 	c.Flags().Int64Var(&f.attest.entries, "checkpoint-entries", attest.EntriesEvery, "sign a checkpoint after so many entries")
 	c.Flags().DurationVar(&f.attest.every, "checkpoint-every", attest.SignEvery, "sign a checkpoint so long after the last, if there are new entries")
-	c.Flags().StringVar(&f.attest.policy, "policy", "", "policy file whose witnesses are asked to cosign (default: checkpoints/witness.policy in the data folder, if it is there)")
+	c.Flags().StringVar(&f.attest.policy, "policy", "", "policy file whose witnesses are asked to cosign (default: witness.policy in the data folder, if it is there)")
 	return c
 }
 

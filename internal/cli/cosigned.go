@@ -14,7 +14,11 @@ import (
 )
 
 // policyPath is where a journal's own policy file stands.
-func policyPath(dir string) string { return filepath.Join(dir, tree.FolderName, tree.PolicyName) }
+func policyPath(dir string) string { return filepath.Join(dir, policyName) }
+
+// policyName is the policy file in a data folder. It is none of the checkpoints: a new
+// journal in their place has the same witnesses.
+const policyName = "witness.policy"
 
 func wall() time.Time { return clock.NewSystem().Read().Wall }
 
@@ -42,7 +46,7 @@ func (f *cosignFlags) cosigners(dir string) (*verify.Policy, []verify.Witness, e
 	if err != nil {
 		return nil, nil, err
 	}
-	const hint = "its lines are printed by: rails witness; name the file with --policy, or keep it as " + tree.FolderName + "/" + tree.PolicyName + " in the data folder"
+	const hint = "its lines are printed by: rails witness; name the file with --policy, or keep it as " + policyName + " in the data folder"
 	if policy == nil {
 		if len(f.only) > 0 {
 			return nil, nil, usage(hint, "a witness is only as good as the key that it is known by, and no policy file names one")

@@ -221,3 +221,30 @@ func read(t *testing.T, path string) []byte {
 	}
 	return text
 }
+
+// A checkpoint that only a witness's signature still vouches for binds a start, a
+// signature and an audit as the others do.
+func TestACosignedCheckpointAlone(t *testing.T) {
+	environ := newAccount(t)
+	callOnce(t, environ, "5000")
+	folder := filepath.Join(dataFolder(environ), "checkpoints")
+	held, err := filepath.Glob(filepath.Join(folder, "*.checkpoint"))
+	if err != nil || len(held) == 0 {
+		t.Fatalf("%v, %v", held, err)
+	}
+	for i, path := range held {
+		if i == len(held)-1 {
+			err = os.Rename(path, strings.TrimSuffix(path, ".checkpoint")+".cosigned")
+		} else {
+			err = os.Remove(path)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	answer(t, environ, 0, "audit-verify")
+	cut(t, environ)
+	answer(t, environ, 6, "audit-verify")
+	answer(t, environ, 6, "audit", "checkpoint")
+	serves(t, environ, 6)
+}

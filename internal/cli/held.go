@@ -22,15 +22,24 @@ func (d *deck) refuseBehind(ctx context.Context) error {
 	refused := func(err error) error {
 		return &failure{code: exitAudit, what: "will not serve", err: err, hint: hintBehind}
 	}
-	newest, held, err := tree.In(d.dir).Newest()
-	if err != nil {
+	folder := tree.In(d.dir)
+	newest, held, err := folder.Newest()
+	cosigned, some, errCosigned := folder.NewestCosigned()
+	if err = errors.Join(err, errCosigned); err != nil {
 		return refused(err)
 	}
-	if !held {
+	var both []verify.Checkpoint
+	if held {
+		both = append(both, newest)
+	}
+	if some {
+		both = append(both, cosigned)
+	}
+	if len(both) == 0 {
 		return nil
 	}
-	pass := tree.Against(newest)
-	if err := d.pass(ctx, pass, newest.Size); err != nil {
+	pass := tree.Against(both...)
+	if err := d.pass(ctx, pass, max(newest.Size, cosigned.Size)); err != nil {
 		return err
 	}
 	if err := pass.Failed(); err != nil {

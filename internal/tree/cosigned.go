@@ -2,20 +2,19 @@ package tree
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/broker-rails/broker-rails/verify"
 )
-
-// PolicyName is the file that names the journal's witnesses.
-const PolicyName = "witness.policy"
 
 const (
 	healthName     = "health.json"
@@ -38,6 +37,22 @@ func (f Folder) Cosigned() ([]verify.Checkpoint, error) {
 		return nil, err
 	}
 	return f.open(names, CosignedName)
+}
+
+// Everything returns the checkpoints held with and without cosignatures, by size: a
+// journal must extend them all.
+func (f Folder) Everything() ([]verify.Checkpoint, error) {
+	held, err := f.Held()
+	if err != nil {
+		return nil, err
+	}
+	cosigned, err := f.Cosigned()
+	if err != nil {
+		return nil, err
+	}
+	all := append(held, cosigned...)
+	slices.SortStableFunc(all, func(a, b verify.Checkpoint) int { return cmp.Compare(a.Size, b.Size) })
+	return all, nil
 }
 
 // EachCosigned calls each with the cosigned checkpoints, the largest first, until it
