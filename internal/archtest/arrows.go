@@ -70,6 +70,8 @@ func arrows() map[string][]string {
 		scenario: append(slices.Clone(verdicts), gate, audit, normalize, paper, quotes, clock, memory),
 		// It judges a limits document by scenarios it makes up, so it stands above the runner.
 		"internal/lint": {money, order, limits, rail, journal, scenario, "internal/report"},
+		// It asks the engine what a hostile agent can do, and shows it at the paper broker.
+		"internal/bound": append(slices.Clone(verdicts), gate, paper, quotes, clock, memory, "internal/report"),
 		// It plays the whole product, and the command line starts it on request.
 		adversary: append(slices.Clone(figures), limits, rail, gate, normalize, paper, quotes, clock, memory, sqlite, mcpserver, sim),
 		// An unattended run of the whole product, started by a command of its own.
@@ -78,8 +80,11 @@ func arrows() map[string][]string {
 		// It forges copies of journals, when a command of its own asks for it.
 		"internal/tamper": append(slices.Clone(verdicts), gate, audit, sqlite, tree, verify, witness),
 		"internal/cli": append(slices.Clone(verdicts), gate, audit, "internal/replay", normalize, paper, quotes, clock,
-			sqlite, mcpserver, scenario, markfile, adversary, sim, tree, verify, witness, "internal/attest", "internal/tamper", "internal/lint"),
+			sqlite, mcpserver, scenario, markfile, adversary, sim, tree, verify, witness, "internal/attest", "internal/tamper", "internal/lint", "internal/bound"),
 		"cmd/rails": {"internal/cli"},
+
+		// A stand-in for a broker's service, started by a command of its own and by tests.
+		"internal/fakealpaca": {money, market},
 
 		"internal/archtest":     {rail, limits},
 		"internal/archtest/gen": {"internal/archtest", "internal/cli", limits, rail},
