@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -76,7 +77,7 @@ func storm(ctx context.Context, cases []Case, o Options, r *Result) (err error) 
 	for _, v := range d.oracle.found() {
 		r.Problems = append(r.Problems, fmt.Sprintf("%s: %s", v.Check, v.Text))
 	}
-	r.Note = fmt.Sprintf("nothing past a cap: %d orders of %d calls went out", len(d.oracle.sent), len(clients)*len(calls))
+	r.Note = fmt.Sprintf("nothing past a cap: %d of %d calls went out as orders", len(d.oracle.sent), len(clients)*len(calls))
 	if len(d.oracle.sent) == 0 {
 		r.Problems = append(r.Problems, "no order passed, so nothing was shown")
 	}
@@ -97,11 +98,12 @@ type toolCall struct {
 	arguments []byte
 }
 
-// allCalls are the orders and calls of all attacks, as they stand there.
+// allCalls are the orders and calls of all attacks and their twins, as they stand there.
 func (d *desk) allCalls(cases []Case) (out []toolCall, err error) {
 	for i := range cases {
-		for k := range cases[i].attack {
-			s := &cases[i].attack[k]
+		steps := slices.Concat(cases[i].attack, cases[i].twin)
+		for k := range steps {
+			s := &steps[k]
 			if s.kind != kindOrder && s.kind != kindCall {
 				continue
 			}

@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,11 +46,11 @@ const (
 )
 
 type adversarialFlags struct {
-	cases, transport, store, out string
-	attackers, attempts          int
-	random                       bool
-	seed                         uint64
-	within                       time.Duration
+	cases, only, transport, store, out string
+	attackers, attempts                int
+	random                             bool
+	seed                               uint64
+	within                             time.Duration
 }
 
 func (a *app) adversarialCommand() *cobra.Command {
@@ -82,6 +84,7 @@ func (a *app) adversarialCommand() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.cases, "cases", "", "folder with cases of yours (*.yaml), played after the shipped ones")
+	flags.StringVar(&f.only, "only", "", "play only the cases whose name has this text in it")
 	flags.StringVar(&f.transport, "transport", transportInProcess, "in-process, or a server process of its own over stdio or streamable-http; messages as bytes go over stdio in any case")
 	flags.StringVar(&f.store, "store", "", "memory or sqlite: where journal and ledger are (default: memory in-process, sqlite otherwise)")
 	flags.IntVar(&f.attackers, "attackers", 1, "how many attack at once, at most "+strconv.Itoa(adversary.AttackersMax))
@@ -116,7 +119,7 @@ func (f *adversarialFlags) check(c *cobra.Command) error {
 			return usage("add --random", "--%s is of the attacker that makes attacks up", name)
 		}
 	}
-	for _, name := range []string{"cases", "transport", "attackers"} {
+	for _, name := range []string{"cases", "only", "transport", "attackers"} {
 		if f.random && c.Flags().Changed(name) {
 			return usage(hint, "--%s is of cases, and --random makes its own", name)
 		}
@@ -152,6 +155,10 @@ func (a *app) adversarial(ctx context.Context, f *adversarialFlags) error {
 		if err != nil {
 			return badCases(err)
 		}
+	}
+	cases = slices.DeleteFunc(cases, func(c adversary.Case) bool { return !strings.Contains(c.Name, f.only) })
+	if len(cases) == 0 {
+		return usage("rails adversarial shows all names", "no case has %q in its name", f.only)
 	}
 	violated, err := adversary.Main(ctx, cases, o, a.out.w, a.flags.json)
 	switch {
