@@ -1,5 +1,5 @@
 # The two commands to know: make demo, and make test.
-.PHONY: demo test check build cross lint arch unit race faults scripts peers bench fuzz soak clean help
+.PHONY: demo walkthrough test check build cross lint arch unit race faults scripts peers bench fuzz soak clean help
 
 GO      ?= go
 BIN     := .bin
@@ -13,6 +13,9 @@ help: ## list the targets
 
 demo: build ## one order passes and one is refused, offline, in seconds
 	@$(RAILS) demo
+
+walkthrough: build ## the whole safety argument, act by act, in under a minute
+	@RAILS=$(RAILS) ./demos/rails_walkthrough.sh
 
 build: ## the rails binary and the auditor's rails-verify, in .bin
 	@$(GO) build -trimpath -o $(RAILS) ./cmd/rails
