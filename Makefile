@@ -73,8 +73,9 @@ bench: ## benchmarks with ratios inside one run; figures go to docs/performance.
 fuzz: ## a short fuzz of every target
 	@FUZZFOR=$(FUZZFOR) ./test/fuzz
 
-soak: ## longer: more kills, more histories, longer fuzz
+soak: ## longer: more kills, more histories, more made-up attacks, longer fuzz
 	@RAILS_SOAK=1 $(GO) test -timeout 60m -count=1 ./internal/faults/...
+	@RAILS_SOAK=1 $(GO) test -timeout 90m -count=1 ./internal/adversary/
 	@FUZZFOR=60s ./test/fuzz
 
 clean:
