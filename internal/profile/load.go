@@ -81,7 +81,7 @@ func (r *loader) upstream(p *Profile, t *strict.Tree) {
 func (r *loader) words(f strict.Fields, key string, known []string) []Word {
 	var out []Word
 	for _, p := range f.Pairs(key, 256) {
-		to := ""
+		var to string
 		if known == nil {
 			to = r.Text(p.Value, f.Path(key)+"."+p.Key)
 		} else {

@@ -69,6 +69,7 @@ type Complaint struct {
 	Suffix  string // the key inside the value
 }
 
+// Found reports whether there is a problem.
 func (c Complaint) Found() bool { return c.Problem != "" }
 
 // Problems collects what is wrong with one text.
@@ -81,6 +82,7 @@ type Problems struct {
 // that a hostile text can cost.
 func (p *Problems) Full() bool { return len(p.List) >= 10*ProblemsMax }
 
+// Add notes a problem at a place, unless there are too many already.
 func (p *Problems) Add(at Place, key string, c Complaint) {
 	if p.Full() {
 		return
