@@ -269,3 +269,47 @@ func TestAReplacedOrderThatEndedIsOver(t *testing.T) {
 		}
 	})
 }
+
+// askedFile is a halt file.
+type askedFile struct{ asked bool }
+
+func (f *askedFile) Requested() (string, bool) { return "asked by hand", f.asked }
+
+func (f *askedFile) Done() error {
+	f.asked = false
+	return nil
+}
+
+// between lets something happen after the heads were read.
+type between struct {
+	gate.Store
+	happen func()
+}
+
+func (b *between) Heads(ctx context.Context, account string) (own, control gate.Head, err error) {
+	own, control, err = b.Store.Heads(ctx, account)
+	if do := b.happen; do != nil {
+		b.happen = nil
+		do()
+	}
+	return own, control, err
+}
+
+// A halt file that another process turns into an entry, while a permit is looked at, is
+// missed in neither place.
+func TestAHaltFileIsNotMissedWhileItBecomesAnEntry(t *testing.T) {
+	d := newDesk(t, "")
+	file := &askedFile{}
+	d.cfg.Stop = file
+	d.open()
+	other := d.gate
+	store := &between{Store: d.store}
+	d.store = store
+	d.open()
+	j := d.decide("place_order", limitOrder("AAPL", "buy", "10", "200.00"))
+	file.asked = true
+	store.happen = func() { must(t, other.Tick(t.Context())) }
+	if out := d.gate.Forward(t.Context(), j.Permit); out.Result != journal.ResultNotSent || d.messages() != 0 {
+		t.Errorf("outcome %+v, %d messages", out, d.messages())
+	}
+}

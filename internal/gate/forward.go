@@ -57,13 +57,16 @@ func (g *Gate) Forward(ctx context.Context, p *Permit) (out Outcome) {
 func (g *Gate) stillPermitted(ctx context.Context, p *Permit) (reason string, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.catchUp(ctx); err != nil {
-		return "the journal could not be read before sending", false
-	}
+	// First the halt file, then the heads: another process may be turning the one into an
+	// entry, and takes it away only when the entry is durable. The other way round both could
+	// be missed.
 	if g.cfg.Stop != nil && p.message.Action != order.ActionCancel {
 		if _, requested := g.cfg.Stop.Requested(); requested {
 			return "a halt was asked for", false
 		}
+	}
+	if err := g.catchUp(ctx); err != nil {
+		return "the journal could not be read before sending", false
 	}
 	switch {
 	case g.ctl.Seq != p.control.Seq || g.ctl.Head != p.control.Hash:
