@@ -117,7 +117,7 @@ func (p *prover) everyOpening() {
 			continue
 		}
 		for _, r := range rail.All() {
-			if r.ID != c.by && r.Exempt == rail.ExemptAll {
+			if r.ID != c.by && (r.Exempt == rail.ExemptAll || r.ID == rail.ShortNotAllowed || r.ID == rail.PositionFlip) {
 				p.claim(r.ID, c.why+": "+string(c.by)+" denies every order that does not reduce, and reducing orders pass both", c.by)
 			}
 		}
@@ -150,14 +150,15 @@ func (p *prover) words() {
 		p.claim(rail.PositionFlip, "instrument.sides is ["+join(in.Sides)+"], and a sell through zero is a short, which allow_short: false denies",
 			rail.SideNotAllowed, rail.ShortNotAllowed)
 	}
+	if p.holds(func(e limits.Effective) bool { return e.Collar.MarketOrderSpread.Set && !e.Collar.MarketOrderSpread.On }) {
+		p.claim(rail.MarketOrderGuard, "collar.market_order_spread is off, so it only denies outside the regular session, where "+
+			"extended_hours_not_allowed denies every market order, with or without leave", rail.ExtendedHoursNotAllowed)
+	}
 	if in.AllowExtendedHours {
 		return
 	}
 	outside := "allow_extended_hours is false: outside the regular session extended_hours_not_allowed denies every order, and past the calendar it cannot decide, which refuses too"
 	p.claim(rail.MarketClosed, outside, rail.ExtendedHoursNotAllowed)
-	if p.holds(func(e limits.Effective) bool { return e.Collar.MarketOrderSpread.Set && !e.Collar.MarketOrderSpread.On }) {
-		p.claim(rail.MarketOrderGuard, "collar.market_order_spread is off, so it only denies outside the regular session; "+outside, rail.ExtendedHoursNotAllowed)
-	}
 }
 
 func join[T fmt.Stringer](list []T) string {
@@ -174,6 +175,11 @@ func join[T fmt.Stringer](list []T) string {
 // quantities: a quantity step and whole units can be the same question.
 func (p *prover) quantities() {
 	one := money.QuantityFromInt(1)
+	if p.holds(func(e limits.Effective) bool {
+		return e.Size.QuantityStep.On && of(e.Size.QuantityStep.Value).cmp(least()) == 0
+	}) {
+		p.claim(rail.QuantityStep, "size.quantity_step is 0.000000001 and no quantity is finer")
+	}
 	if p.doc.Instrument.AllowFractional {
 		return
 	}

@@ -83,7 +83,7 @@ func (p *prover) mostUnits() {
 	so := p.holds(func(e limits.Effective) bool {
 		low, ok := lowestPrice(p.doc, e)
 		z := e.Size
-		if !ok || !e.Collar.PriceStep.On || !z.MaxOrderQuantity.On || !z.MaxOrderNotional.On {
+		if !z.MaxOrderQuantity.On || !z.MaxOrderNotional.On || !(ok && e.Collar.PriceStep.On) && !z.MaxOrderNotional.Value.IsZero() {
 			return false
 		}
 		next := of(z.MaxOrderQuantity.Value).plus(least())
@@ -107,8 +107,8 @@ func (p *prover) prices() {
 		return len(p.doc.Instrument.OrderTypes) == 1 && p.doc.Instrument.OrderTypes[0] == t
 	}
 	c := &p.doc.Collar
-	if p.holds(func(e limits.Effective) bool { return atLeast(e.Collar.MarketOrderSpread, e.Collar.MaxSpread) }) && !p.doc.Instrument.AllowExtendedHours {
-		p.claim(rail.MarketOrderGuard, fmt.Sprintf("market_order_spread %s bps >= max_spread %s bps, and outside the regular session extended_hours_not_allowed denies",
+	if p.holds(func(e limits.Effective) bool { return atLeast(e.Collar.MarketOrderSpread, e.Collar.MaxSpread) }) {
+		p.claim(rail.MarketOrderGuard, fmt.Sprintf("market_order_spread %s bps >= max_spread %s bps, and outside the regular session extended_hours_not_allowed denies every market order",
 			c.MarketOrderSpread.Value, c.MaxSpread.Value), rail.SpreadTooWide, rail.ExtendedHoursNotAllowed)
 	}
 	if only(order.Market) && p.holds(func(e limits.Effective) bool { return atLeast(e.Collar.MaxSpread, e.Collar.MarketOrderSpread) }) {

@@ -63,7 +63,8 @@ func (s story) quoted(symbol, quote string) story {
 }
 
 func (s story) holding(symbol string, quantity number) story {
-	s.positions = append(slices.Clone(s.positions), fmt.Sprintf("%s: %q", symbol, quantity))
+	others := slices.DeleteFunc(slices.Clone(s.positions), func(p string) bool { return strings.HasPrefix(p, symbol+": ") })
+	s.positions = append(others, fmt.Sprintf("%s: %q", symbol, quantity))
 	return s
 }
 

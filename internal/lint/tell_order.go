@@ -19,6 +19,9 @@ func (g *ground) throughZero() []story {
 
 func (g *ground) crowded() []story {
 	n := g.doc.Position.MaxOpenOrders.Value
+	if g.closing {
+		n += exitSlots
+	}
 	p := smaller(g.price, whole(1))
 	s := g.begin()
 	if n > 0 {
@@ -30,6 +33,9 @@ func (g *ground) crowded() []story {
 	s.cash = parse(s.cash).plus(p.times(whole(int64(n)))).up(whole(1)).String()
 	return []story{s.placed(g.open()).when(fmt.Sprintf("with %d orders at work", n))}
 }
+
+// exitSlots is how many orders beyond max_open_orders may close (the rail's own figure).
+const exitSlots = 5
 
 func (g *ground) crossed() []story {
 	long := g.begin().holding(g.symbol, g.unit)

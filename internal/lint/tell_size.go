@@ -59,7 +59,7 @@ func (g *ground) shares() []number {
 
 func (g *ground) tooSmall() []story {
 	m := of(g.figures.Size.MinOrderNotional.Value)
-	p := g.below(m.over(g.unit).minus(least()))
+	p := g.below(m.minus(least()).over(g.unit)) // a product is rounded up to nine places
 	if !p.positive() {
 		return nil
 	}
@@ -110,6 +110,13 @@ func (g *ground) positionUnits() []story {
 			held = zero().minus(held)
 		}
 		out = append(out, s.holding(g.symbol, held).placed(g.ask(g.opening(), g.unit, p)).when("with "+held.String()+" held"))
+		// At a low price one unit may be worth less than an order may be.
+		if floor := g.figures.Size.MinOrderNotional; floor.On && p.positive() {
+			q := larger(g.unit, of(floor.Value).over(p).up(g.unit).plus(g.unit))
+			if rest := held.minus(q).plus(g.unit); g.opening() == "buy" && rest.positive() {
+				out = append(out, s.holding(g.symbol, rest).placed(g.ask("buy", q, p)).when("with "+rest.String()+" held"))
+			}
+		}
 		// Where the value of the position is bounded too, the price is as low as it may be.
 		if low := g.fit(next, g.lowest()); low.cmp(p) != 0 {
 			out = append(out, g.beginAt(low).holding(g.symbol, held).placed(g.ask(g.opening(), g.unit, low)).when("with "+held.String()+" held"))
@@ -141,20 +148,31 @@ func (g *ground) filling(value number) []story {
 
 func (g *ground) positionValue() []story {
 	v := of(g.figures.Position.MaxPositionNotional.Value)
-	out := g.filling(v)
-	// Where gross exposure is as tight: a short that buys at work already more than cover
-	// is worth less at a high ask than those buys are at their own price.
+	return append(g.filling(v), g.oversold(v)...)
+}
+
+// oversold is for a document whose gross exposure is as tight as one position: a holding
+// with more sells at work than it covers, and a buy below the market. The sells beyond it
+// are valued at their own price, what covers them at the buy's price, and gross exposure
+// takes the ask for both.
+func (g *ground) oversold(v number) []story {
 	ask := g.price
-	m := v.over(ask).up(g.unit.times(whole(2))).plus(g.unit.times(whole(2)))
-	n := m.over(whole(2)).down(g.unit)
-	low := larger(g.below(ask.over(whole(100))), g.lowest())
-	if n.positive() && g.may("buy") {
-		s := g.beginAt(ask).holding(g.symbol, zero().minus(n))
-		s.cash = g.rich(whole(4).times(m).times(ask).up(whole(1)).String(), m.times(ask))
-		s = s.working("b", ask2(g.ask("buy", m, ask)))
-		out = append(out, s.placed(g.ask("buy", g.unit, low)).when("with "+n.String()+" short and a buy of "+m.String()+" at work"))
+	if l := g.figures.Position.MaxPositionQuantity; l.On && of(l.Value).cmp(g.unit.plus(g.unit)) > 0 {
+		ask = larger(ask, g.above(v.over(of(l.Value).minus(g.unit))))
 	}
-	return out
+	low := larger(g.below(ask.over(whole(2))), g.lowest())
+	if band := g.figures.Collar.PassivePriceCollar; band.On {
+		low = g.above(ask.minus(ask.times(of(band.Value)).over(whole(10_000))))
+	}
+	bare := v.over(ask).down(g.unit)
+	held := bare.over(whole(2)).down(g.unit)
+	if !held.positive() || !g.may("buy") || g.closing {
+		return nil
+	}
+	s := g.beginAt(ask).holding(g.symbol, held)
+	s.cash = g.rich(whole(4).times(bare).times(ask).up(whole(1)).String(), bare.times(ask))
+	s = s.working("s", ask2(g.ask("sell", bare.plus(held), ask)))
+	return []story{s.placed(g.ask("buy", g.unit, low)).when("with " + held.String() + " held and a sell of " + bare.plus(held).String() + " at work")}
 }
 
 // ask2 is an order at work, which the beginning of a story takes as a limit order.

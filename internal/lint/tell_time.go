@@ -130,6 +130,15 @@ func (g *ground) chatter() []story {
 	for range n {
 		noise = noise.with(`raw: "{}"`)
 	}
+	if g.closing {
+		// Malformed calls draw on the bucket of opens, so these are exits that are denied.
+		noise = g.begin()
+		off := g.open()
+		off.limit = off.limit.minus(g.tick(off.limit).over(whole(2)))
+		for range n {
+			noise = noise.with("order: {" + off.text() + "}")
+		}
+	}
 	again := g.begin()
 	o := g.open()
 	o.id = "a"
