@@ -24,6 +24,7 @@ const testOrigin = "broker-rails.local/test"
 type testLog struct {
 	tb     testing.TB
 	signer note.Signer
+	public string
 	key    verify.Key
 }
 
@@ -41,7 +42,7 @@ func newTestLog(tb testing.TB, origin string) *testLog {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &testLog{tb, signer, key}
+	return &testLog{tb, signer, public, key}
 }
 
 // entries are the first n of a history; histories of two names part at entry at.
