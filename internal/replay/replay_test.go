@@ -85,3 +85,14 @@ func TestTheSameLimitsChangeNothing(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkWeek replays a week under stricter limits, verified in the same pass.
+func BenchmarkWeek(b *testing.B) {
+	source, doc := week(b, 7, false), shipped(b, "size: {max_order_qty: 20}")
+	decisions := 0
+	b.ResetTimer()
+	for b.Loop() {
+		decisions += play1(b, source, doc, Options{}).Decisions
+	}
+	b.ReportMetric(float64(decisions)/b.Elapsed().Seconds(), "decisions/s")
+}
