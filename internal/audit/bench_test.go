@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/store/sqlite"
 	"github.com/broker-rails/broker-rails/internal/tree"
+	auditor "github.com/broker-rails/broker-rails/verify"
 )
 
 // longFile writes a long journal to a file, without a flush for each entry.
@@ -130,10 +132,12 @@ func BenchmarkAudit(b *testing.B) {
 		for name, only := range map[string]bool{"integrity": true, "all": false} {
 			b.Run(fmt.Sprintf("%s/%d", name, entries), func(b *testing.B) {
 				var read, most uint64
+				began := cpuTime()
 				for b.Loop() {
 					most = max(most, peak(func() { read += auditFile(b, dir, audit.Options{IntegrityOnly: only}).Entries }))
 				}
 				b.ReportMetric(float64(read)/b.Elapsed().Seconds(), "entries/s")
+				b.ReportMetric(float64(read)/(cpuTime()-began).Seconds(), "entries/cpu-s")
 				b.ReportMetric(float64(most)/(1<<20), "heap-MB")
 			})
 		}
@@ -168,4 +172,82 @@ func BenchmarkIntegrity(b *testing.B) {
 			b.ReportMetric(float64(len(items))*float64(b.N)/b.Elapsed().Seconds(), "entries/s")
 		})
 	}
+}
+
+// BenchmarkProofs proves one entry of a journal of a million, from its file, and then
+// checks the proof as an auditor does, who has it and the public key alone.
+func BenchmarkProofs(b *testing.B) {
+	if testing.Short() {
+		b.Skip("writes a gigabyte")
+	}
+	const entries = 1_000_000
+	dir := longFile(b, entries)
+	store, err := sqlite.OpenReadOnly(b.Context(), dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer store.Close()
+	var first, asked []byte
+	pass := tree.Against()
+	err = store.All(b.Context(), 0, func(s gate.Stored) error {
+		switch s.Index {
+		case 1:
+			first = s.Bytes
+		case entries / 3:
+			asked = s.Bytes
+		}
+		pass.Take(s.Index, s.Bytes)
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	folder := tree.In(b.TempDir())
+	signer, err := folder.Signer(tree.Origin(first))
+	if err != nil {
+		b.Fatal(err)
+	}
+	c, err := signer.Sign(pass.Size(), pass.Root())
+	if err != nil {
+		b.Fatal(err)
+	}
+	key, _, err := folder.Public()
+	if err != nil {
+		b.Fatal(err)
+	}
+	proof := &auditor.Proof{Index: entries/3 - 1, Signed: c.Signed, Extra: asked}
+	b.Run("prove", func(b *testing.B) {
+		for b.Loop() {
+			pass := tree.Against(c)
+			err := pass.WantRecord(c.Size, proof.Index)
+			if err == nil {
+				err = store.All(b.Context(), 0, func(s gate.Stored) error { pass.Take(s.Index, s.Bytes); return nil })
+			}
+			if err == nil {
+				proof.Path, err = pass.ProveRecord(c.Size, proof.Index)
+			}
+			if err = errors.Join(err, pass.Failed()); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(c.Size)*float64(b.N)/b.Elapsed().Seconds(), "entries/s")
+	})
+	text := tree.FormatProof(proof)
+	b.Run("check", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			read, err := auditor.ParseProof(text)
+			if err != nil {
+				b.Fatal(err)
+			}
+			leaf, err := auditor.LeafHash(bytes.NewReader(read.Extra))
+			if err == nil {
+				_, err = read.Check(key, leaf)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(len(proof.Path)), "hashes")
+	})
 }
