@@ -30,6 +30,7 @@ func (a *app) limitsCommand() *cobra.Command {
 			RunE: func(c *cobra.Command, args []string) error { return a.limitsDiff(c.Context(), args) },
 		},
 		a.limitsLintCommand(),
+		a.limitsBoundCommand(),
 	)
 }
 
