@@ -142,11 +142,7 @@ func (p *play) asItStands(e *journal.Entry, body *journal.Decision, date market.
 		}
 		again.Intent.Target = target
 	}
-	if err := o.put(e.At.Time, journal.KindDecision, again); err != nil {
-		p.report.Followed.Unfollowed++
-		return nil
-	}
-	if body.Verdict == journal.VerdictAllowed {
+	if p.carry(e, again) && body.Verdict == journal.VerdictAllowed {
 		o.fates[e.Seq] = fate{seq: o.state.Seq, date: date}
 	}
 	return nil

@@ -44,15 +44,17 @@ func (p *play) follow(e *journal.Entry, before *account.State, date market.Trade
 	return nil
 }
 
-// carry takes an entry over. One that does not fold in a history that has parted is
-// counted as not followed.
-func (p *play) carry(e *journal.Entry, body any) {
+// carry takes an entry over, and says whether it could. One that does not fold in a
+// history that has parted is counted as not followed.
+func (p *play) carry(e *journal.Entry, body any) bool {
 	if p.other == nil {
-		return
+		return false
 	}
-	if err := p.other.put(e.At.Time, e.Kind, body); err != nil {
+	ok := p.other.put(e.At.Time, e.Kind, body) == nil
+	if !ok {
 		p.report.Followed.Unfollowed++
 	}
+	return ok
 }
 
 func (p *play) refusal(e *journal.Entry) error {
@@ -120,11 +122,9 @@ func (p *play) fill(e *journal.Entry, before *account.State) error {
 		return nil
 	}
 	body.OrderID = here
-	if err := p.other.put(e.At.Time, e.Kind, body); err != nil {
-		p.report.Followed.Unfollowed++
-		return nil
+	if p.carry(e, body) {
+		p.report.filled(&p.report.Followed.Trade, worth)
 	}
-	p.report.filled(&p.report.Followed.Trade, worth)
 	return nil
 }
 
