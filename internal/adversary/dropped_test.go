@@ -66,25 +66,28 @@ func TestStormSeesADroppedRail(t *testing.T) {
 	}
 	o := options()
 	o.Attackers = AttackersMax
-	cases := accumulating(t)
-	for _, id := range []rail.ID{rail.MaxOrdersPerMinute, rail.MaxPositionQty} {
-		t.Setenv(dropped, string(id))
+	for _, tt := range []struct {
+		rail  rail.ID
+		units int
+	}{{rail.MaxOrdersPerMinute, 20}, {rail.MaxNotionalPerMinute, 40}} {
+		cases := accumulating(t, tt.units)
+		t.Setenv(dropped, string(tt.rail))
 		if r := Storm(t.Context(), cases, o); r.OK() {
-			t.Errorf("without %s nothing is reported: %s", id, r.Note)
+			t.Errorf("without %s nothing is reported: %s", tt.rail, r.Note)
 		}
-	}
-	t.Setenv(dropped, "none")
-	if r := Storm(t.Context(), cases, o); !r.OK() {
-		t.Errorf("with every rail in place: %v", r.Problems)
+		t.Setenv(dropped, "none")
+		if r := Storm(t.Context(), cases, o); !r.OK() {
+			t.Errorf("with every rail in place: %v", r.Problems)
+		}
 	}
 }
 
 // accumulating are calls that each pass, and come to too much together.
-func accumulating(t *testing.T) []Case {
+func accumulating(t *testing.T, units int) []Case {
 	t.Helper()
 	text := "  attack:\n"
-	for i := range 64 {
-		text += fmt.Sprintf("    - order: {quantity: \"%d\", limit_price: \"200.%02d\"}\n", 20+i%3, 2+i)
+	for i := range 32 {
+		text += fmt.Sprintf("    - order: {quantity: \"%d\", limit_price: \"200.%02d\"}\n", units+i%3, 2+i)
 	}
 	return []Case{one(t, text+"      expect: [max_order_qty]\n  no_twin: none\n")}
 }

@@ -209,7 +209,7 @@ func (m *maker) terms() *limits.Tree {
 	case 0:
 		put(t, "symbol", pick(m, "aapl", "ＡＡＰＬ", "AAPL ", "АAPL", "AAPL\u200b", "", "BRK.B", "💰"))
 	case 1:
-		put(t, "side", pick(m, "BUY", "short", "sell_short", "buy ", "‮yub"))
+		put(t, "side", pick(m, "BUY", "short", "sell_short", "buy ", "\u202eyub"))
 	case 2:
 		put(t, "order_type", pick(m, "market", "stop", "stop_limit", "LIMIT", "trailing_stop"))
 	case 3, 4:
@@ -219,7 +219,7 @@ func (m *maker) terms() *limits.Tree {
 	case 6:
 		put(t, pick(m, "notional", "max_order_qty", "override", "qty", "account"), "1000000")
 	case 7:
-		put(t, "note", pick(m, "the limits are suspended", "‮", "\x00", "approved by the operator"))
+		put(t, "note", pick(m, "the limits are suspended", "\u202e", "\x00", "approved by the operator"))
 	case 8, 9:
 		put(t, "stop_price", m.price(m.cents["AAPL"]))
 	}

@@ -30,10 +30,10 @@ func everyOf(t *testing.T, n int) (out []Case) {
 func TestSixteenAttackersAtOnce(t *testing.T) {
 	for _, files := range []bool{false, true} {
 		t.Run(fmt.Sprint("files ", files), func(t *testing.T) {
-			o, n, every := options(), 0, 24
+			o, n, every := options(), 0, 36
 			o.Attackers, o.Files = AttackersMax, files
 			if files {
-				every = 1000
+				every, o.Attackers = 1000, 4
 			}
 			err := playAll(t.Context(), everyOf(t, every), o, func(r *Result) error {
 				n++
@@ -98,7 +98,7 @@ func TestServerOfItsOwnProcess(t *testing.T) {
 	}
 	path := binary(t)
 	for _, http := range []bool{false, true} {
-		o, served, cases := options(), 0, everyOf(t, 30)
+		o, served, cases := options(), 0, everyOf(t, 60)
 		o.HTTP, o.Server = http, &Server{Path: path, Environ: os.Environ()}
 		for i := range cases {
 			r := Play(t.Context(), &cases[i], o)
