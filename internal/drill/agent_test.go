@@ -100,8 +100,12 @@ func (w *world) decide(ctx context.Context, p *process, c gate.Call) *held {
 
 func (w *world) forward(ctx context.Context, p *process, h *held) {
 	t := w.current
-	t.phase, t.permit, t.headsAt, t.stopSeen = phaseForward, h, 0, false
+	t.phase, t.permit, t.headsAt, t.foreign = phaseForward, h, w.oracle.entries, false
+	t.stopSeen = w.haltFile != ""
 	out := p.gate.Forward(ctx, h.permit)
+	if t.foreign && out.Result == journal.ResultAccepted {
+		w.fail("an answer proves no more than it says", "%s is accepted, by an answer about another order", h.client)
+	}
 	w.note("    outcome of %s: %s %s %s", h.client, out.Result, out.Status, out.Reason)
 }
 

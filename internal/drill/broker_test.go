@@ -74,6 +74,8 @@ func (l *line) Send(ctx context.Context, s gate.Sealed) gate.Reply {
 		panic("drill: a fault in the broker's adapter")
 	}
 	w.park(false)
+	t.foreign = reply.Result == gate.ReplyAccepted && m.Action != order.ActionCancel &&
+		slices.Contains([]string{"other symbol", "other side", "other quantity", "no broker id"}, kind)
 	return changed(reply, kind)
 }
 

@@ -28,9 +28,9 @@ var (
 	flagSpare     = flag.String("spare", "", "with -seed: faults to leave out, as they stand in the trace")
 	flagDisk      = flag.Bool("disk", false, "with -seed: the journal in a file")
 	flagHistories = flag.Int("histories", Histories, "so many histories (TestHistories)")
-	flagFrom      = flag.Uint64("from", 1, "from this seed on (TestHistories, TestSoak)")
+	flagFrom      = flag.Uint64("from", 1, "from this seed on (TestHistories, TestHunt, TestSoak)")
 	flagFor       = flag.Duration("for", time.Hour, "so long (TestSoak, with RAILS_SOAK set)")
-	flagHunt      = flag.Int("hunt", 0, "play seeds up to this one, and end at the first that finds something (TestHunt)")
+	flagHunt      = flag.Int("hunt", 0, "play so many seeds, and end at the first that finds something (TestHunt)")
 )
 
 // run plays one history.
@@ -197,7 +197,8 @@ func TestSeed(t *testing.T) {
 // TestHunt plays seeds one after another until one finds something: that is how long it
 // takes to find a fault that was put in on purpose (TestEachMutantIsFound).
 func TestHunt(t *testing.T) {
-	for seed := uint64(1); seed <= uint64(*flagHunt); seed++ {
+	for n := range uint64(*flagHunt) {
+		seed := *flagFrom + n
 		if w := run(t, plan{seed: seed}); w.failed != nil {
 			t.Fatalf("seed %d finds it: %s: %s", seed, w.failed.rule, w.failed.text)
 		}

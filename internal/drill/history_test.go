@@ -56,7 +56,7 @@ func (w *world) take(id int) {
 		w.clockStep(r)
 	case n < 28 && len(w.delayed) > 0:
 		w.deliverStep()
-	case n < 29 && w.shape.halts:
+	case n < 30 && w.shape.halts:
 		w.haltFile = "asked for by hand"
 		w.hit("halt file", "asked for", "at any time")
 	case n < 31 && w.shape.deathRate > 0:

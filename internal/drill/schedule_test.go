@@ -35,11 +35,11 @@ type task struct {
 	done    bool   // its function returned, or was ended
 	escaped string // a panic that no one caught
 
-	headsAt  int            // how many entries were durable when the heads were read last
-	stopSeen bool           // the halt file stood when it was last asked for
-	sending  *transit       // handed to the broker, and not there yet
-	permit   *held          // that it is using
-	panicked map[string]int // ports that panicked
+	headsAt  int      // how many entries were durable when its permit's use began, or the heads were read since
+	stopSeen bool     // the halt file stood when the permit's use began, or when it was asked for
+	foreign  bool     // the broker's answer was about another order
+	sending  *transit // handed to the broker, and not there yet
+	permit   *held    // that it is using
 }
 
 // spawn begins a task and lets it run up to its first stop. A task whose process has

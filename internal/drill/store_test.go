@@ -269,7 +269,7 @@ type stopFile struct{ w *world }
 // Requested implements gate.Stop.
 func (s *stopFile) Requested() (string, bool) {
 	if t := s.w.current; t != nil {
-		t.stopSeen = s.w.haltFile != ""
+		t.stopSeen = t.stopSeen || s.w.haltFile != ""
 	}
 	return s.w.haltFile, s.w.haltFile != ""
 }

@@ -306,6 +306,8 @@ func (w *world) fault(port string, kinds ...string) string {
 	rate := w.shape.faultRate
 	if port == "send" || port == "find" || port == "snapshot" {
 		rate *= 4 // few calls come there
+	} else if t.phase == phaseForward || t.phase == phaseOutcome {
+		rate *= 2
 	}
 	if w.calm || !at(w.seed, port, t.id, t.calls).in(rate) {
 		return ""
