@@ -67,7 +67,6 @@ type desk struct {
 	book    *book
 	wall    time.Time
 	session string
-	log     bytes.Buffer
 }
 
 func newDesk(t *testing.T) *desk {

@@ -330,6 +330,12 @@ func TestOlderJournalDoesNotTrade(t *testing.T) {
 		}
 	}
 	h.restore(mixed)
+	h.refusesToStart(6, "does not extend the checkpoint", "rails init --adopt")
+	if n := len(h.wantSent(5).modes); n != 0 {
+		t.Errorf("%d modes in the journal: a refused start wrote", n)
+	}
+	// Where the checkpoints are gone too, the broker's orders tell.
+	h.withoutCheckpoints()
 	h.refusesToStart(8, "halted", "rails init --adopt")
 	v := h.wantSent(5)
 	if n := len(v.modes); n != 1 {
@@ -364,6 +370,16 @@ func TestCutEndIsToldByAHead(t *testing.T) {
 	h.must(6, "audit-verify", "--head", fmt.Sprintf("paper/%d=%s", last.Seq-1, last.Hash))
 	h.must(2, "audit-verify", "--head", "paper/1=00")
 	h.restore(old)
+	h.must(6, "audit-verify") // by the checkpoint of the server's end
+	h.withoutCheckpoints()
 	h.must(0, "audit-verify")
 	h.must(6, "audit-verify", "--head", head)
+}
+
+// withoutCheckpoints takes away what a server signed at its end.
+func (h *house) withoutCheckpoints() {
+	h.t.Helper()
+	if err := os.RemoveAll(filepath.Join(h.dir, "checkpoints")); err != nil {
+		h.t.Fatal(err)
+	}
 }

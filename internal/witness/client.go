@@ -98,7 +98,7 @@ func Ask(ctx context.Context, w verify.Witness, q Question) (line []byte, at tim
 			return nil, at, &AskError{Witness: w.Name, err: ErrWentBack, Size: size, Why: fmt.Sprintf("it cosigned %d entries, and now tells of %d", q.Cosigned, size)}
 		case size > q.Checkpoint.Size:
 			return nil, at, &AskError{Witness: w.Name, err: ErrAhead, Size: size, Why: fmt.Sprintf("it tells of %d entries, and this one is of %d", size, q.Checkpoint.Size)}
-		case old == size && old == q.Checkpoint.Size: // of the two conflicts the wrong one
+		case old == q.Checkpoint.Size && size == old: //nolint:gocritic // the same size on both sides, and yet a conflict: two trees
 			return nil, at, &AskError{Witness: w.Name, err: ErrFork, Size: size, Why: fmt.Sprintf("another tree of %d entries", size)}
 		case old == size || attempt > 0:
 			return nil, at, &AskError{Witness: w.Name, err: ErrUnanswered, Size: size, Why: "its head moves, or it contradicts itself"}
