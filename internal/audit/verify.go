@@ -156,13 +156,18 @@ func Verify(ctx context.Context, source Source, o Options) (*Report, error) {
 		if o.Progress != nil && v.report.Entries%ProgressEvery == 0 {
 			o.Progress(v.report.Entries)
 		}
-		if v.chains[i.Account] == nil && len(v.chains) >= ChainsMax {
-			return ErrChains
+		c := v.last // most entries are of the account of the one before
+		if c == nil || c.report.Account != i.Account {
+			if v.chains[i.Account] == nil && len(v.chains) >= ChainsMax {
+				return ErrChains
+			}
+			c = v.chain(i.Account)
+			v.last = c
+			if err := v.ask(ctx, c); err != nil {
+				return err
+			}
 		}
-		if err := v.ask(ctx, v.chain(i.Account)); err != nil {
-			return err
-		}
-		v.take(i)
+		v.take(c, i)
 		return cmp.Or(v.stopped, ctx.Err())
 	})
 	if err == nil {
@@ -201,6 +206,7 @@ type verifier struct {
 	options Options
 	report  Report
 	chains  map[string]*chain
+	last    *chain // the newest entry's
 	control *account.Control
 	links   journal.Chain
 	stopped error // what Follow ended it by
@@ -279,8 +285,7 @@ func (v *verifier) unended(ctx context.Context) error {
 	return nil
 }
 
-func (v *verifier) take(i Item) {
-	c := v.chain(i.Account)
+func (v *verifier) take(c *chain, i Item) {
 	c.report.Entries++
 	if c.report.Failure != nil {
 		return
