@@ -30,4 +30,10 @@ func (r *roll) n(most int) int { return int(r.next() % uint64(most)) }
 // in reports one chance in so many thousand.
 func (r *roll) in(thousandths int) bool { return r.n(1000) < thousandths }
 
+// quarter is 64 bits of which a quarter is set.
+func (r *roll) quarter() uint64 {
+	a := r.next()
+	return a & r.next()
+}
+
 func pick[T any](r *roll, list ...T) T { return list[r.n(len(list))] }

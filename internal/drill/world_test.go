@@ -91,7 +91,7 @@ func shapeOf(seed uint64) *shape {
 	r := at(seed, "shape", 0, 0)
 	return &shape{
 		processes: pick(r, 1, 2, 2, 3), steps: 16 + r.n(44), parkRate: pick(r, 0, 60, 200, 450),
-		deathRate: pick(r, 0, 0, 4, 15), faultRate: pick(r, 0, 15, 40, 110), muted: r.next() & r.next(),
+		deathRate: pick(r, 0, 0, 4, 15), faultRate: pick(r, 0, 15, 40, 110), muted: r.quarter(),
 		paper: r.in(500), atomic: r.in(800), manual: r.in(600),
 		clocks: r.in(250), bystanders: r.in(300), halts: r.in(500), quotes: r.in(400), late: r.in(350),
 	}
@@ -110,15 +110,14 @@ func (s *shape) mutes(port, kind string) bool {
 
 // process is one that has the journal open, or had.
 type process struct {
-	n         int
-	gate      *gate.Gate
-	store     journalHandle
-	up        bool
-	opening   bool
-	broken    string // a flush failed: its store refuses to append
-	held      []*held
-	mustHalt  int       // entries that were durable when a panic went through the gate; 0: none did
-	reconcile time.Time // market time of its newest reconciliation
+	n        int
+	gate     *gate.Gate
+	store    journalHandle
+	up       bool
+	opening  bool
+	broken   string // a flush failed: its store refuses to append
+	held     []*held
+	mustHalt int // entries that were durable when a panic went through the gate; 0: none did
 }
 
 // held is an allowed decision that was not forwarded yet.

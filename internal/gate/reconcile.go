@@ -120,19 +120,22 @@ func (g *Gate) resolveDoubts(ctx context.Context, out *Reconciliation) error {
 		if !o.InDoubt(now) {
 			continue
 		}
-		if o.External {
-			if err := g.resolveExternal(ctx, o.ID, out); err != nil {
-				return err
-			}
-			continue
-		}
 		var standing Standing
 		var err error
-		client, id := o.ClientOrderID, o.ID
-		g.unlocked(ctx, func(ctx context.Context) { standing, err = g.cfg.Broker.Find(ctx, client) })
+		client, id, brokerID, external := o.ClientOrderID, o.ID, o.BrokerID, o.External
+		g.unlocked(ctx, func(ctx context.Context) {
+			if external {
+				standing, err = g.shown(ctx, brokerID)
+			} else {
+				standing, err = g.cfg.Broker.Find(ctx, client)
+			}
+		})
 		if err != nil {
 			out.StillDoubt = append(out.StillDoubt, id)
 			continue
+		}
+		if external && !standing.Known {
+			continue // it has ended, which the comparison finds out
 		}
 		if err := g.resolveFound(ctx, id, &standing, out); err != nil {
 			return err
@@ -141,23 +144,16 @@ func (g *Gate) resolveDoubts(ctx context.Context, out *Reconciliation) error {
 	return nil
 }
 
-// resolveExternal settles a replace that is in doubt, of an order that did not come through
-// the gate: it has no client order id of ours, and is looked for among the open ones. One
-// that is not there has ended, which the comparison finds out.
-func (g *Gate) resolveExternal(ctx context.Context, id string, out *Reconciliation) error {
-	var seen BrokerAccount
-	var err error
-	g.unlocked(ctx, func(ctx context.Context) { seen, err = g.cfg.Broker.Account(ctx) })
-	if err != nil {
-		out.StillDoubt = append(out.StillDoubt, id)
-		return nil
-	}
+// shown is what the broker shows of an open order that did not come through the gate: it
+// has no client order id of ours to ask by.
+func (g *Gate) shown(ctx context.Context, brokerID string) (Standing, error) {
+	seen, err := g.cfg.Broker.Account(ctx)
 	for i := range seen.Orders {
-		if o := &seen.Orders[i]; "ext/"+o.BrokerID == id {
-			return g.resolveFound(ctx, id, &Standing{Known: true, Open: true, BrokerID: o.BrokerID, Order: *o}, out)
+		if o := &seen.Orders[i]; o.BrokerID == brokerID {
+			return Standing{Known: true, Open: true, BrokerID: brokerID, Order: *o}, err
 		}
 	}
-	return nil
+	return Standing{}, err
 }
 
 // resolveFound journals what the broker says of one order in doubt.
