@@ -1,11 +1,12 @@
 # The two commands to know: make demo, and make test.
-.PHONY: demo walkthrough test check build cross lint arch unit race faults scripts peers bench fuzz soak clean help
+.PHONY: demo walkthrough test check build cross lint arch unit race faults drill scripts peers bench fuzz soak clean help
 
 GO      ?= go
 BIN     := .bin
 LINT    := $(BIN)/golangci-lint
 RAILS   := $(BIN)/rails
 FUZZFOR ?= 5s
+SOAKFOR ?= 1h
 export CGO_ENABLED ?= 0
 
 help: ## list the targets
@@ -21,7 +22,7 @@ build: ## the rails binary and the auditor's rails-verify, in .bin
 	@$(GO) build -trimpath -o $(RAILS) ./cmd/rails
 	@CGO_ENABLED=0 $(GO) build -trimpath -o $(dir $(RAILS))rails-verify ./verify/cmd/rails-verify
 
-test: check race faults scripts fuzz peers ## everything; installs what it needs
+test: check race faults drill scripts fuzz peers ## everything; installs what it needs
 	@echo "all tests passed"
 
 check: fmt vet lint cross arch generated ## what can be said without running the product
@@ -54,10 +55,13 @@ unit: ## all unit tests, without the race detector
 	@$(GO) test -shuffle=on ./...
 
 race: ## unit tests with the race detector, shuffled
-	@CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 15m $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/archtest)
+	@CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 15m $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/drill -e /internal/archtest)
 
 faults: ## processes killed, halted, starved and raced; each defence taken away
 	@$(GO) test -timeout 15m ./internal/faults/
+
+drill: ## 10,000 seeded histories of faults, crashes and lost messages, and that they find what they should
+	@$(GO) test -timeout 20m -count=1 ./internal/drill/
 
 scripts: build ## the shipped scenarios, through the binary
 	@$(RAILS) test examples
@@ -76,6 +80,7 @@ fuzz: ## a short fuzz of every target
 soak: ## longer: more kills, more histories, more made-up attacks, longer fuzz
 	@RAILS_SOAK=1 $(GO) test -timeout 60m -count=1 ./internal/faults/...
 	@RAILS_SOAK=1 $(GO) test -timeout 90m -count=1 ./internal/adversary/
+	@RAILS_SOAK=1 $(GO) test -timeout 0 -count=1 ./internal/drill/ -run TestSoak -v -for $(SOAKFOR)
 	@FUZZFOR=60s ./test/fuzz
 
 clean:
