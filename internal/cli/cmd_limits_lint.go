@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -20,7 +21,7 @@ import (
 
 type lintFlags struct {
 	out, html, equity string
-	strict            bool
+	strict, long      bool
 }
 
 func (a *app) limitsLintCommand() *cobra.Command {
@@ -39,6 +40,7 @@ func (a *app) limitsLintCommand() *cobra.Command {
 	flags.StringVar(&f.out, "out", "", "folder for the scenarios and the document, as rails test plays them (default: no files)")
 	flags.StringVar(&f.html, "html", "", "file for a page with maps of where each limit binds")
 	flags.StringVar(&f.equity, "equity", "100000", "what the account is worth, in the document's currency")
+	flags.BoolVar(&f.long, "long", false, "also play scenarios of more than "+strconv.Itoa(lint.ShortMax)+" steps, which can take minutes")
 	flags.BoolVar(&f.strict, "strict", false, "exit code 1 on a danger, or when a rail is not decided")
 	return c
 }
@@ -57,7 +59,7 @@ func (a *app) limitsLint(ctx context.Context, f *lintFlags) error {
 		return err
 	}
 	show := a.railsBar()
-	r, err := lint.Run(ctx, doc, text, lint.Options{Equity: equity, Page: f.html != "", Progress: func(done, _ int) { show.count(uint64(done)) }})
+	r, err := lint.Run(ctx, doc, text, lint.Options{Equity: equity, Long: f.long, Page: f.html != "", Progress: func(done, _ int) { show.count(uint64(done)) }})
 	show.end()
 	if err != nil {
 		return err

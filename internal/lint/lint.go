@@ -49,6 +49,8 @@ type Options struct {
 	// Equity is what the account is worth, in the document's currency; zero: that of a new
 	// paper account, 100,000.
 	Equity money.Notional
+	// Long plays stories of more than ShortMax steps as well, which can take minutes.
+	Long bool
 	// Page asks for the page with its maps, which take about as long as the rest.
 	Page bool
 	// Progress is told after each rail; nil: nobody is.
@@ -88,7 +90,7 @@ func Run(ctx context.Context, doc *limits.Document, text []byte, o Options) (*Re
 	if !equity.positive() {
 		equity = whole(startCash)
 	}
-	l := &linter{ctx: ctx, all: newGrounds(doc, equity), text: text}
+	l := &linter{ctx: ctx, all: newGrounds(doc, equity), text: text, long: o.Long}
 	l.g = l.all[0]
 	r := &Report{Schema: Schema, Fingerprint: doc.Fingerprint, Equity: equity.String(), Symbol: l.g.symbol, Rails: []Rail{}, text: text}
 	proofs := prove(doc)
@@ -134,8 +136,13 @@ type linter struct {
 	all    []*ground // the first is the one of all stories that can be told there
 	g      *ground   // all[0]
 	text   []byte
+	long   bool
 	played int
 }
+
+// ShortMax is the most orders, fills and other steps that a story is played with unless
+// long ones are asked for: a second's work or two.
+const ShortMax = 1_500
 
 func (l *linter) rail(r *rail.Rail, proofs map[rail.ID]proof) (Rail, error) {
 	out := Rail{Rail: string(r.ID), Family: r.Family, By: []string{}}
@@ -180,6 +187,10 @@ func (l *linter) search(g *ground, r *rail.Rail, out *Rail, nearest *string) (fo
 	for _, s := range g.stories(r.ID) {
 		if len(s.steps) > scenario.StepsMax || s.today > scenario.OrdersTodayMax {
 			*nearest = "the shortest story would be longer than a scenario file may be"
+			continue
+		}
+		if n := len(s.steps) + s.today + len(s.open); n > ShortMax && !l.long {
+			*nearest = fmt.Sprintf("the shortest story has %d orders and steps; more than %d are played on request (--long)", n, ShortMax)
 			continue
 		}
 		result, err := l.play(s.text(string(r.ID)+" alone", "", alone(r.ID)))

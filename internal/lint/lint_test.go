@@ -40,15 +40,6 @@ func judge(t testing.TB, doc *limits.Document) *Report {
 	return r
 }
 
-func (r *Report) of(id rail.ID) *Rail {
-	for i := range r.Rails {
-		if r.Rails[i].Rail == string(id) {
-			return &r.Rails[i]
-		}
-	}
-	return &Rail{}
-}
-
 // committed are the documents of the source: the shipped one, the examples', the cases'
 // and our own.
 func committed(t *testing.T) map[string]*limits.Document {
@@ -354,5 +345,25 @@ func TestAStoppedRunEnds(t *testing.T) {
 	doc := over(t, "version: 1")
 	if _, err := Run(ctx, doc, doc.Canonical, Options{}); err == nil {
 		t.Error("a stopped run ended well")
+	}
+}
+
+// TestALongStoryIsLeftOut: a limit in the thousands is not decided for want of time, and
+// says so; asked to, it is.
+func TestALongStoryIsLeftOut(t *testing.T) {
+	doc := over(t, "session: {max_messages_per_minute: 1500}")
+	for _, long := range []bool{false, true} {
+		l := &linter{ctx: context.Background(), all: newGrounds(doc, whole(startCash)), text: doc.Canonical, long: long}
+		l.g = l.all[0]
+		var r rail.Rail
+		for _, x := range rail.All() {
+			if x.ID == rail.MaxMessagesPerMinute {
+				r = x
+			}
+		}
+		x, err := l.rail(&r, prove(doc))
+		if want := map[bool]Verdict{false: Undecided, true: Reachable}[long]; err != nil || x.Verdict != want {
+			t.Errorf("long %v: %s (%s) %v, want %s", long, x.Verdict, x.Because, err, want)
+		}
 	}
 }

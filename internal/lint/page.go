@@ -6,7 +6,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/report"
 )
 
-// words of a verdict, for people.
+// Words is the verdict for people.
 func (v Verdict) Words() string {
 	switch v {
 	case Off:

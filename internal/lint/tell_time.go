@@ -279,7 +279,7 @@ func (g *ground) cycles() []story {
 	if tooLong(n) {
 		return []story{{steps: make([]string, scenario.StepsMax+1), units: zero()}}
 	}
-	p := smaller(g.price, whole(100))
+	p := smaller(g.price, whole(1))
 	units := whole(2 * int64(n+2))
 	begin := g.beside(g.begin(), p)
 	begin.cash = parse(begin.cash).plus(units.times(p).times(whole(4))).String()
