@@ -3,10 +3,13 @@ package cli_test
 import (
 	"bytes"
 	"database/sql"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/broker-rails/broker-rails/internal/cli"
 )
 
 // TestReplayRefusesAJournalThatDoesNotVerify: what happened is not proved, so nothing is
@@ -30,6 +33,27 @@ func TestReplayRefusesAJournalThatDoesNotVerify(t *testing.T) {
 		if out := rails(t, environ, 6, append([]string{"replay"}, more...)...); strings.Contains(out, "allowed") {
 			t.Errorf("a replay of a forged journal says: %s", out)
 		}
+	}
+}
+
+// TestReplayBesideAServer: it reads what a running server has written so far.
+func TestReplayBesideAServer(t *testing.T) {
+	environ := newAccount(t)
+	in, hold := io.Pipe()
+	done := make(chan int)
+	go func() {
+		done <- cli.Main(cli.Environment{Args: []string{"serve"}, Environ: environ, In: in, Out: io.Discard, Err: io.Discard})
+	}()
+	callOnce(t, environ, "1") // by a second server
+	out := rails(t, environ, 0, "replay")
+	if err := hold.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if code := <-done; code != 0 {
+		t.Errorf("the server ended with %d", code)
+	}
+	if !strings.Contains(out, "no verdict changes in 1 decision") {
+		t.Errorf("beside a server: %s", out)
 	}
 }
 

@@ -49,7 +49,7 @@ func (r *Report) Page() ([]byte, error) {
 	}
 	p.Parts = append(p.Parts,
 		report.Part{Title: "By trade date", Table: r.datesTable()},
-		report.Part{Title: "Decisions that change", Note: r.changedNote(), Table: r.changedTable()},
+		report.Part{Title: "Decisions that change", Note: r.changedNote(), Table: r.changedTable(), Wrap: true},
 	)
 	return p.HTML()
 }
@@ -136,8 +136,8 @@ func (r *Report) changedNote() string {
 	if len(r.Changed) == 0 {
 		return "None."
 	}
-	return fmt.Sprintf("%s of %s; all of the first %d stand in the JSON. Why: limits, the verdict changes on the account as it was; history, only what came before is different.",
-		number(min(shownMax, len(r.Changed))), number(r.ChangedAll), ChangedMax)
+	return fmt.Sprintf("The first %s of %s; rails replay --json lists up to %s. Why: limits, the verdict changes on the account as it was; history, only what came before is different.",
+		number(min(shownMax, len(r.Changed))), number(r.ChangedAll), number(ChangedMax))
 }
 
 func (r *Report) changedTable() *report.Table {
