@@ -1,8 +1,12 @@
 package audit_test
 
 import (
+	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -197,4 +201,60 @@ func TestALongJournalVerifies(t *testing.T) {
 		bytes += len(i.Bytes)
 	}
 	t.Logf("%d bytes an entry on average", bytes/len(items))
+}
+
+// The first question alone: it finds what is not intact and nothing else, folds nothing,
+// and its memory does not grow at all.
+func TestIntegrityAlone(t *testing.T) {
+	items := longItems(t, 30_000)
+	var held []uint64
+	o := audit.Options{IntegrityOnly: true, Progress: func(uint64) {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		held = append(held, m.HeapAlloc)
+	}}
+	ask := func(items []audit.Item) *audit.Report {
+		t.Helper()
+		r, err := audit.Verify(t.Context(), sourceOf(items), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	a := reportOf(t, ask(items), "paper")
+	if a.Failure != nil || a.State != nil || a.Decisions != 0 || a.Head.IsZero() {
+		t.Errorf("%v, %d decisions, a state: %v", a.Failure, a.Decisions, a.State != nil)
+	}
+	const growthMax = 16 << 10
+	if first, last := held[0], held[len(held)-1]; last > first+growthMax {
+		t.Errorf("the heap grew from %d to %d bytes", first, last)
+	}
+	o.Progress = nil
+	few := items[:200]
+	at, seq := place(t, few, "paper", journal.KindDecision, 0)
+	flipped := rewritten(t, few, at, swap(`"verdict":"allowed"`, `"verdict":"denied"`))
+	if f := reportOf(t, ask(flipped), "paper").Failure; f != nil {
+		t.Errorf("a verdict was judged: %v", f)
+	}
+	wantFailure(t, verify(t, flipped), "paper", seq, audit.Verdict)
+	damaged := slices.Clone(few)
+	damaged[at] = audit.Item{Account: "paper", Seq: seq, Damage: "longer than it may be"}
+	wantFailure(t, ask(damaged), "paper", seq, audit.Integrity)
+	wantFailure(t, verify(t, damaged), "paper", seq, audit.Integrity)
+}
+
+// Accounts are bounded, since each takes memory.
+func TestTooManyChains(t *testing.T) {
+	_, err := audit.Verify(t.Context(), func(_ context.Context, each func(audit.Item) error) error {
+		for n := range audit.ChainsMax + 1 {
+			if err := each(audit.Item{Account: strconv.Itoa(n), Bytes: []byte("no entry")}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, audit.Options{IntegrityOnly: true})
+	if !errors.Is(err, audit.ErrChains) {
+		t.Errorf("%v", err)
+	}
 }
