@@ -80,7 +80,7 @@ func arrows() map[string][]string {
 		// It forges copies of journals, when a command of its own asks for it.
 		"internal/tamper": append(slices.Clone(verdicts), gate, audit, sqlite, tree, verify, witness),
 		"internal/cli": append(slices.Clone(verdicts), gate, audit, "internal/replay", normalize, paper, quotes, clock,
-			sqlite, mcpserver, scenario, markfile, adversary, sim, tree, verify, witness, "internal/attest", "internal/tamper", "internal/lint", "internal/bound"),
+			sqlite, mcpserver, scenario, markfile, adversary, sim, tree, verify, witness, "internal/attest", "internal/tamper", "internal/lint", "internal/bound", "internal/fakealpaca"),
 		"cmd/rails": {"internal/cli"},
 
 		// A stand-in for a broker's service, started by a command of its own and by tests.
