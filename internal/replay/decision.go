@@ -36,12 +36,13 @@ func (p *play) decision(e *journal.Entry, before *account.State, body *journal.D
 	p.prices.complete(&was, before, req.Intent.Symbol)
 	still := risk.Decide(before, p.doc, &was, p.calendar)
 
+	depends := p.other.assumed // by now; what this one brings is for those that follow
 	followed, here, err := p.judge(e, before, body, req, date)
 	if err != nil {
 		return err
 	}
 	p.report.judged(&judged{
-		entry: e, body: body, date: date, still: &still, followed: followed, here: here, depends: p.other.assumed,
+		entry: e, body: body, date: date, still: &still, followed: followed, here: here, depends: depends,
 		figures: p.report.figures,
 	})
 	return nil

@@ -99,8 +99,8 @@ func TestAssumptionsAreMarked(t *testing.T) {
 			t.Error("an assumption changes the account as it was")
 		}
 		for i := range r.Changed {
-			if c := &r.Changed[i]; !c.Depends {
-				t.Errorf("%s does not depend on an assumption, and the first change was one", c.Entry)
+			if c := &r.Changed[i]; c.Depends != (i > 0) {
+				t.Errorf("%s, change %d, depends on an assumption: %v; the first change made one", c.Entry, i, c.Depends)
 			}
 		}
 	}
