@@ -88,7 +88,7 @@ func (a *app) serveWitness(ctx context.Context, f *witnessFlags, folder *witness
 	system := clock.NewSystem()
 	w, err := witness.New(witness.Options{
 		Signer: folder.Signer(), Logs: logs, Heads: folder, Now: func() time.Time { return system.Read().Wall },
-		Log: slog.New(slog.NewTextHandler(a.errs.w, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Log: slog.New(slog.NewTextHandler(a.errs.w, &slog.HandlerOptions{Level: slog.LevelInfo})),
 	})
 	if err != nil {
 		return witnessFailed(err)

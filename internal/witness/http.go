@@ -80,7 +80,7 @@ func (w *Witness) Serve(ctx context.Context, l net.Listener) error {
 		IdleTimeout: idleFor, MaxHeaderBytes: headerBytesMax,
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }() // Shutdown ends it
+	go func() { ended <- server.Serve(newPlaces(l, connectionsMax)) }() // Shutdown ends it
 	select {
 	case err := <-ended:
 		return err

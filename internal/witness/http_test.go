@@ -142,3 +142,49 @@ func TestServeEndsWithItsContext(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A connection past the limit waits until another one ends, and a close ends the waiting.
+func TestTheListenerWaitsForAPlace(t *testing.T) {
+	inner, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newPlaces(inner, 1)
+	accepted := make(chan net.Conn, 2)
+	failed := make(chan error, 1)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				failed <- err
+				return
+			}
+			accepted <- c
+		}
+	}()
+	for range 2 {
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", inner.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	first := <-accepted
+	select {
+	case <-accepted:
+		t.Fatal("two at once")
+	case <-time.After(50 * time.Millisecond):
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_ = first.Close() // gives its place back once
+	second := <-accepted
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-failed; err == nil {
+		t.Error("accepted after the end")
+	}
+	_ = second.Close()
+}

@@ -169,6 +169,7 @@ func (w *Witness) Cosign(request []byte) (line []byte, err error) {
 	if err != nil {
 		return nil, &Refusal{Status: http.StatusInternalServerError, Why: "not signed", err: err}
 	}
+	w.log.Info("cosigned", "origin", c.Origin, "size", c.Size)
 	return line, nil
 }
 
