@@ -2,7 +2,6 @@ package journal
 
 import (
 	"encoding/binary"
-	"math"
 	"unicode/utf8"
 )
 
@@ -263,9 +262,9 @@ func (s *scan) whole(signed bool) bool {
 	if n == 0 || n > 20 || s.b[start] == '0' && (n > 1 || negative) {
 		return false
 	}
-	most := uint64(math.MaxUint64)
+	most := ^uint64(0)
 	if signed {
-		most = math.MaxInt64
+		most >>= 1
 		if negative {
 			most++
 		}
