@@ -73,8 +73,12 @@ func writeHead(out io.Writer, cases int, o *Options) error {
 	if o.Attackers > 1 {
 		who = fmt.Sprintf("%d attackers at once, each", o.Attackers)
 	}
-	_, err := fmt.Fprintf(out, "%d attacks on the gate: %s against %s,\nwith a paper account of its own. "+
-		"Each must be refused by just the rails at the end of its row,\nthe broker's ledger must show nothing else, and a harmless twin must pass.\n\n", cases, who, where)
+	attacks := fmt.Sprintf("%d attacks", cases)
+	if cases == 1 {
+		attacks = "One attack"
+	}
+	_, err := fmt.Fprintf(out, "%s on the gate: %s against %s,\nwith a paper account of its own. "+
+		"Each must be refused by just the rails at the end of its row,\nthe broker's ledger must show nothing else, and a harmless twin must pass.\n\n", attacks, who, where)
 	return err
 }
 

@@ -73,6 +73,8 @@ func (a *app) adversarialCommand() *cobra.Command {
 			"--random has an attacker make up calls from a seed, and looks for anything at the broker\n" +
 			"that a limit forbids, whatever the gate says. What it finds it makes as short as it can,\n" +
 			"and writes down as a case that replays it.\n\n" +
+			"Where a case says world: {held: true}, every step is held against the document's caps at\n" +
+			"the broker's ledger, and calls that say free: true may be refused by anybody.\n\n" +
 			"A case of yours, in a list in a file of the folder:\n\n" + exampleCase,
 		Example: "rails adversarial\nrails adversarial --transport stdio\nrails adversarial --attackers 16 --store sqlite\nrails adversarial --random --seed 7 --attempts 500",
 		RunE: func(c *cobra.Command, _ []string) error {
