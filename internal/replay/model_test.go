@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/broker-rails/broker-rails/internal/account"
 	"github.com/broker-rails/broker-rails/internal/audit"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/market"
@@ -19,7 +20,7 @@ import (
 // TestOnlyTheDatesAskedFor: before --from the recorded limits hold, and after --to nothing
 // counts.
 func TestOnlyTheDatesAskedFor(t *testing.T) {
-	source := week(t, 3, false)
+	source := week(t, 2, false)
 	strict := shipped(t, "size: {max_order_qty: 20}")
 	whole := play1(t, source, strict, Options{})
 	second, _ := market.NewTradeDate(2026, time.March, 19)
@@ -34,8 +35,33 @@ func TestOnlyTheDatesAskedFor(t *testing.T) {
 		t.Errorf("%d decisions, want %d", one.Decisions, whole.Dates[1].Decisions)
 	}
 	same := play1(t, source, shipped(t), Options{From: second})
-	if same.ChangedAll != 0 || same.Followed.Unfollowed != 0 || len(same.Dates) != 2 || same.Recorded.Trade != same.Followed.Trade {
+	if same.ChangedAll != 0 || same.Followed.Unfollowed != 0 || len(same.Dates) != 1 || same.Recorded.Trade != same.Followed.Trade {
 		t.Errorf("with the recorded limits from the second date on: %d changes, %+v", same.ChangedAll, same.Followed)
+	}
+}
+
+// TestWhatNoLaterEntryNamesIsForgotten: memory does not grow with the history.
+func TestWhatNoLaterEntryNamesIsForgotten(t *testing.T) {
+	o := Options{
+		Account: "paper", Limits: shipped(t, "size: {max_order_qty: 20}"), Text: "test", Assume: AssumeFill, Audit: audit.Options{Calendar: market.XNYS()},
+	}
+	p, most := newPlay(&o), 0
+	o.Audit.Follow = func(e *journal.Entry, before *account.State) error {
+		err := p.entry(e, before)
+		if p.other != nil {
+			most = max(most, len(p.other.fates)+len(p.other.guesses)+len(p.other.order))
+		}
+		return err
+	}
+	if _, err := audit.Verify(context.Background(), week(t, 6, false), o.Audit); err != nil {
+		t.Fatal(err)
+	}
+	busiest := 0
+	for _, d := range p.report.Dates {
+		busiest = max(busiest, d.Decisions)
+	}
+	if most == 0 || most > 2*busiest+100 {
+		t.Errorf("%d decisions were remembered at once; a date had %d at the most", most, busiest)
 	}
 }
 
