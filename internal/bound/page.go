@@ -137,10 +137,11 @@ func (r *Report) page() *report.Page {
 
 // parts are the pictures and tables of a horizon.
 func (h *Horizon) parts() []report.Part {
-	pictures := report.Part{Title: "What can be done " + h.Words, Note: "Each pair has a scale of its own kind: counts, then money."}
+	pictures := report.Part{Title: "What can be done " + h.Words, Note: "What the arithmetic allows, beside what the attacker reached: counts here, money below."}
 	counts := &report.Bars{First: "bound", Second: "attained"}
 	worth := &report.Bars{First: "bound", Second: "attained, in currency"}
-	table := &report.Table{Head: []string{"harm", "bound", "attained", "at the broker", "gap", "tight", "derivation"}}
+	table := &report.Table{Head: []string{"harm", "bound", "attained", "at broker", "gap"}}
+	proof := &report.Table{Head: []string{"harm", "why it cannot be more"}}
 	for i := range h.Harms {
 		x := &h.Harms[i]
 		if x.bound != nil {
@@ -155,8 +156,9 @@ func (h *Horizon) parts() []report.Part {
 			table.Bad = append(table.Bad, i)
 		}
 		table.Rows = append(table.Rows, []string{
-			x.Measure.Words(), x.BoundWords(), grouped(x.Attained), grouped(x.AtBroker), x.GapWords(), x.Tight, strings.Join(x.Says(), "; "),
+			x.Measure.Words(), x.BoundWords(), grouped(x.Attained), grouped(x.AtBroker), x.GapWords(),
 		})
+		proof.Rows = append(proof.Rows, []string{x.Measure.Words(), strings.Join(x.Says(), "; ")})
 	}
 	if len(counts.Rows) > 0 {
 		pictures.Bars = counts
@@ -177,7 +179,8 @@ func (h *Horizon) parts() []report.Part {
 		out = append(out, report.Part{Title: "The same in money", Bars: worth})
 	}
 	return append(out,
-		report.Part{Title: "Derivations", Note: "The inequalities, each times its factor, add up to the bound.", Table: table, Wrap: true},
+		report.Part{Title: "Bound and attacker", Table: table},
+		report.Part{Title: "Derivations", Note: "The inequalities, each times its factor, add up to the bound.", Table: proof, Wrap: true},
 		report.Part{Title: "Greatest position of each symbol", Table: held})
 }
 

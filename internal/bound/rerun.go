@@ -15,16 +15,14 @@ import (
 	"github.com/broker-rails/broker-rails/internal/store/memory"
 )
 
-// hostile is a market that stands still, but for one quote that it moves to an order's
-// limit between decision and fill: the worst that the price model allows.
-type hostile struct {
+// still is a market whose quotes do not move.
+type still struct {
 	scene    *Scene
 	currency string
-	moved    *Quote // in the place of the symbol's own; nil: none
 }
 
 // Instrument implements gate.Quotes.
-func (h *hostile) Instrument(_ context.Context, symbol string) (order.Instrument, bool, error) {
+func (h *still) Instrument(_ context.Context, symbol string) (order.Instrument, bool, error) {
 	for _, q := range h.scene.Quotes {
 		if q.Symbol == symbol {
 			return h.scene.share(symbol, h.currency), true, nil
@@ -34,11 +32,8 @@ func (h *hostile) Instrument(_ context.Context, symbol string) (order.Instrument
 }
 
 // Quote implements gate.Quotes.
-func (h *hostile) Quote(_ context.Context, symbol string, now time.Time) (market.Quote, error) {
+func (h *still) Quote(_ context.Context, symbol string, now time.Time) (market.Quote, error) {
 	for _, q := range h.scene.Quotes {
-		if h.moved != nil && h.moved.Symbol == symbol {
-			q = *h.moved
-		}
 		if q.Symbol == symbol {
 			return market.Quote{
 				Symbol: symbol, Bid: q.Bid, Ask: q.Ask, HasBid: true, HasAsk: true, Currency: h.currency, Feed: "scene", At: now, Present: true,
@@ -49,19 +44,13 @@ func (h *hostile) Quote(_ context.Context, symbol string, now time.Time) (market
 }
 
 // LastValid implements gate.Quotes.
-func (h *hostile) LastValid(ctx context.Context, symbol string, now, _ time.Time) (market.Quote, error) {
+func (h *still) LastValid(ctx context.Context, symbol string, now, _ time.Time) (market.Quote, error) {
 	return h.Quote(ctx, symbol, now)
 }
 
 // PreviousClose implements gate.Quotes.
-func (h *hostile) PreviousClose(ctx context.Context, symbol string, now time.Time) (market.Quote, error) {
+func (h *still) PreviousClose(ctx context.Context, symbol string, now time.Time) (market.Quote, error) {
 	return h.Quote(ctx, symbol, now)
-}
-
-// move lets the broker see the order's limit as the price of its side.
-func (h *hostile) move(s *Step) {
-	q := Quote{Symbol: s.Symbol, Bid: s.Limit, Ask: s.Limit}
-	h.moved = &q
 }
 
 // Rerun is a plan run through the real gate, as the paper broker's ledger shows it.
@@ -74,17 +63,19 @@ type Rerun struct {
 // broker's ledger what came of it.
 func rerun(ctx context.Context, doc *limits.Document, scene *Scene, plan []Step) (*Rerun, error) {
 	wall := clock.NewVirtual(scene.Opens)
-	shown := &hostile{scene: scene, currency: doc.Currency}
-	filled := &hostile{scene: scene, currency: doc.Currency}
+	quotes := &still{scene: scene, currency: doc.Currency}
 	broker, err := paper.OpenMemory(
 		paper.Start{Seed: 1, Cash: scene.Cash, Wall: scene.Opens, Market: scene.Opens},
-		paper.Options{Clock: wall, Quotes: filled, Calendar: scene.Calendar, AccountID: doc.Account, AllowShort: doc.Instrument.AllowShort},
+		paper.Options{
+			Clock: wall, Quotes: quotes, Calendar: scene.Calendar, AccountID: doc.Account, AllowShort: doc.Instrument.AllowShort,
+			ManualFills: true, // each at its own limit, the worst that the price model allows
+		},
 	)
 	if err != nil {
 		return nil, err
 	}
 	cfg := gate.Config{
-		Account: doc.Account, Store: memory.New(), Broker: broker, Quotes: shown, Clock: wall, Calendar: scene.Calendar,
+		Account: doc.Account, Store: memory.New(), Broker: broker, Quotes: quotes, Clock: wall, Calendar: scene.Calendar,
 		Paper: true, AtomicReplace: true, Live: doc.Mode == limits.Live, Version: "bound",
 	}
 	if err := gate.Create(ctx, cfg, journal.Genesis{Broker: "paper", Cash: scene.Cash, Currency: doc.Currency, Who: "operator"}); err != nil {
@@ -101,10 +92,14 @@ func rerun(ctx context.Context, doc *limits.Document, scene *Scene, plan []Step)
 		return nil, err
 	}
 	out := &Rerun{tally: newTally(scene)}
-	lasts := (&desk{doc: doc}).lasts()
+	again := &stage{gate: g, broker: broker, wall: wall, scene: scene, lasts: (&desk{doc: doc}).lasts()}
 	for i := range plan {
-		if err := replayStep(ctx, g, wall, filled, scene, lasts, i, &plan[i], out); err != nil {
+		allowed, err := again.play(ctx, i, &plan[i])
+		if err != nil {
 			return nil, err
+		}
+		if !allowed {
+			out.Denied++
 		}
 	}
 	if err := out.count(ctx, broker.Ledger(), scene); err != nil {
@@ -113,28 +108,40 @@ func rerun(ctx context.Context, doc *limits.Document, scene *Scene, plan []Step)
 	return out, g.Close(ctx)
 }
 
-func replayStep(
-	ctx context.Context, g *gate.Gate, wall *clock.Virtual, filled *hostile, scene *Scene, lasts order.TimeInForce, i int, s *Step, out *Rerun,
-) error {
-	if at := scene.Opens.Add(s.After); at.After(wall.Read().Market) {
-		wall.Advance(at.Sub(wall.Read().Market))
-		if err := g.Tick(ctx); err != nil {
-			return err
+// stage is the real product, on a clock that stands where the plan does.
+type stage struct {
+	gate   *gate.Gate
+	broker *paper.Broker
+	wall   *clock.Virtual
+	scene  *Scene
+	lasts  order.TimeInForce
+}
+
+// play sends one step and has what was accepted filled at its limit.
+func (t *stage) play(ctx context.Context, i int, s *Step) (allowed bool, err error) {
+	if at, now := t.scene.Opens.Add(s.After), t.wall.Read().Market; at.After(now) {
+		t.wall.Advance(at.Sub(now))
+		if err := t.gate.Tick(ctx); err != nil {
+			return false, err
 		}
 	}
-	j := g.Decide(ctx, gate.Call{Door: "bound", Agent: "hostile", CallID: fmt.Sprint("bound-", i), Intent: order.Intent{
-		Action: order.ActionNew, ClientOrderID: fmt.Sprint("bound-", i), Symbol: s.Symbol, Side: s.Side, Type: order.Limit,
-		TimeInForce: lasts, Quantity: s.Quantity, LimitPrice: s.Limit,
+	id := fmt.Sprint("bound-", i)
+	j := t.gate.Decide(ctx, gate.Call{Door: "bound", Agent: "hostile", CallID: id, Intent: order.Intent{
+		Action: order.ActionNew, ClientOrderID: id, Symbol: s.Symbol, Side: s.Side, Type: order.Limit,
+		TimeInForce: t.lasts, Quantity: s.Quantity, LimitPrice: s.Limit,
 	}})
 	if !j.Allowed() {
-		out.Denied++
-		return nil
+		return false, nil
 	}
-	filled.move(s)
-	g.Forward(ctx, j.Permit)
-	filled.moved = nil
-	_, err := g.Reconcile(ctx, nil)
-	return err
+	sent := t.gate.Forward(ctx, j.Permit)
+	if sent.BrokerID == "" {
+		return false, nil // the broker refused it
+	}
+	if _, err := t.broker.FillOrder(ctx, sent.BrokerID, s.Quantity, s.Limit, ""); err != nil {
+		return false, err
+	}
+	_, err = t.gate.Reconcile(ctx, nil)
+	return true, err
 }
 
 // count tallies the ledger's executions.
