@@ -207,7 +207,7 @@ func unitOf(m Measure) (unit string, places int) {
 // harm solves one measure.
 func (s *system) harm(m Measure) Harm {
 	objective := s.objective(m)
-	got := largest(s.rows, objective, s.choices())
+	got, rows := s.solve(objective)
 	unit, places := unitOf(m)
 	out := Harm{Measure: m, Unit: unit, Unbounded: got.unbounded}
 	if s.doc.Instrument.AllowFractional && m == Shares {
@@ -216,7 +216,7 @@ func (s *system) harm(m Measure) Harm {
 	if got.unbounded {
 		return out
 	}
-	if got.gaveUp || !got.proves(s.rows, objective) {
+	if got.gaveUp || !got.proves(rows, objective) {
 		// A bound without its proof is none; an operator must not read it as one.
 		out.Unbounded = true
 		return out
@@ -228,7 +228,7 @@ func (s *system) harm(m Measure) Harm {
 		if y.Sign() == 0 {
 			continue
 		}
-		x := &s.rows[i]
+		x := &rows[i]
 		adds := times(y, x.most)
 		out.Derivation = append(out.Derivation, Line{
 			Factor: up(y, 4), Inequality: x.text, Most: dec(x.most), Adds: up(adds, 2), Keys: x.keys, Used: s.used(x, got.chosen),
@@ -246,6 +246,38 @@ func (s *system) harm(m Measure) Harm {
 		return boolRank(b.Used) - boolRank(a.Used)
 	})
 	return out
+}
+
+// casesMax is up to which count of orders a day every split of them is a case of its own.
+const casesMax = 12
+
+// solve finds the largest sum. Orders are whole: where a day has few, each split of them
+// into opening and early reducing orders is solved by itself, and the largest counts. All
+// other splits come to less.
+func (s *system) solve(objective map[int]*big.Rat) (solution, []row) {
+	best, rows := largest(s.rows, objective, s.choices()), s.rows
+	day := s.doc.Session.MaxOrdersPerDay
+	if best.unbounded || best.gaveUp || !day.On || day.Value > casesMax {
+		return best, rows
+	}
+	for n := 0; n <= day.Value; n++ {
+		split := slices.Clone(s.rows)
+		for _, part := range [][2]int{{opens, n}, {earlyExits, day.Value - n}} {
+			choice, most := part[0], part[1]
+			split = append(split, row{
+				text: fmt.Sprintf("of %d orders a day, %d open and %d close early: these at most %d", day.Value, n, day.Value-n, most),
+				keys: []string{"session.max_orders_per_day"}, coef: s.sum(map[int]*big.Rat{choice: whole(1)}), most: whole(most),
+			})
+		}
+		got := largest(split, objective, s.choices())
+		if got.gaveUp || got.unbounded {
+			return got, split
+		}
+		if n == 0 || got.value.Cmp(best.value) > 0 {
+			best, rows = got, split
+		}
+	}
+	return best, rows
 }
 
 func boolRank(b bool) int {

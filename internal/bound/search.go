@@ -15,8 +15,10 @@ import (
 const (
 	// askedMax is how many decisions a search over one horizon may ask for.
 	askedMax = 220_000
-	beamWide = 3 // best policies of each measure that are varied
-	variants = 2 // of each
+	// ordersMax is how many orders a plan may have. It is there for limits without a pace.
+	ordersMax = 2_000
+	beamWide  = 3 // best policies of each measure that are varied
+	variants  = 2 // of each
 )
 
 // policy is how one run decides what to try next.
@@ -225,6 +227,9 @@ func (a *attacker) sides() (in, out order.Side) {
 func (a *attacker) open() (halt, error) {
 	turns := 0
 	for {
+		if len(a.plan) >= ordersMax {
+			return finished, nil
+		}
 		why, err := a.openOne()
 		if err != nil || why == later || why == finished {
 			return why, err
@@ -449,7 +454,7 @@ func (a *attacker) close() (bool, error) {
 	for _, i := range a.policy.symbols {
 		q := &a.scene.Quotes[i]
 		price := a.price(q, side, a.policy.give, true)
-		for tries := 0; tries < duplicatesMax; {
+		for tries := 0; tries < duplicatesMax && len(a.plan) < 2*ordersMax; {
 			held := a.held(q.Symbol).Abs()
 			if held.IsZero() {
 				break
