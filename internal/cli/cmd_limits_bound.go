@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -59,7 +60,14 @@ func (a *app) limitsBound(ctx context.Context, f *boundFlags) error {
 		f.symbols[i] = strings.ToUpper(f.symbols[i])
 	}
 	r, err := bound.Run(ctx, doc, bound.Options{Cash: cash, Symbols: f.symbols, Seed: f.seed, Page: f.html != ""})
-	if err != nil {
+	var unknown *bound.SymbolError
+	var many *bound.SymbolsError
+	switch {
+	case errors.As(err, &unknown):
+		return usage(unknown.Hint(), "%s", unknown.Error())
+	case errors.As(err, &many):
+		return usage(many.Hint(), "%s", many.Error())
+	case err != nil:
 		return err
 	}
 	if f.html != "" {
