@@ -316,6 +316,12 @@ func someLimits(t *rapid.T) []string {
 // TestNothingExceedsABoundOfRandomLimits is the property that the whole package stands
 // for. The day is cut to an hour, so that hundreds of documents fit into the test.
 func TestNothingExceedsABoundOfRandomLimits(t *testing.T) {
+	for _, name := range []string{"first hundred", "second hundred", "third hundred"} {
+		t.Run(name, notExceeded)
+	}
+}
+
+func notExceeded(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		doc := with(t, someLimits(rt)...)
 		scene, err := NewScene(doc, money.NotionalFromInt(int64(rapid.IntRange(500, 200_000).Draw(rt, "cash"))), []string{"AAPL", "NVDA"})
@@ -327,6 +333,7 @@ func TestNothingExceedsABoundOfRandomLimits(t *testing.T) {
 			symbols: rapid.SampledFrom([][]int{{0}, {1}, {0, 1}, {1, 0}}).Draw(rt, "symbols"), full: rapid.Bool().Draw(rt, "full"),
 			edge: rapid.Bool().Draw(rt, "edge"), give: rapid.Bool().Draw(rt, "give"), turn: rapid.Bool().Draw(rt, "turn"),
 			sell: rapid.Bool().Draw(rt, "sell"), wash: rapid.Bool().Draw(rt, "wash"), crumbs: rapid.IntRange(0, 9).Draw(rt, "crumbs") == 0,
+			most:  150,
 			short: doc.Instrument.AllowShort && rapid.Bool().Draw(rt, "short"),
 		}
 		r, _, err := play(doc, scene, h, p)

@@ -32,6 +32,7 @@ type policy struct {
 	short   bool  // open by selling
 	crumbs  bool  // exit in the smallest orders
 	wash    bool  // close everything in each minute
+	most    int   // openings stop at so many orders; 0: ordersMax
 }
 
 // run is what a policy came to.
@@ -227,7 +228,7 @@ func (a *attacker) sides() (in, out order.Side) {
 func (a *attacker) open() (halt, error) {
 	turns := 0
 	for {
-		if len(a.plan) >= ordersMax {
+		if most := a.policy.most; len(a.plan) >= ordersMax || most > 0 && len(a.plan) >= most {
 			return finished, nil
 		}
 		why, err := a.openOne()
@@ -447,6 +448,14 @@ func (a *attacker) nudge(q *Quote, side order.Side, price money.Price) money.Pri
 	return next
 }
 
+// closesMax is how many orders a plan may have with its exits.
+func (a *attacker) closesMax() int {
+	if a.policy.most > 0 {
+		return 2 * a.policy.most
+	}
+	return 2 * ordersMax
+}
+
 // close sends reducing orders until nothing is held or something refuses.
 func (a *attacker) close() (bool, error) {
 	_, side := a.sides()
@@ -454,7 +463,7 @@ func (a *attacker) close() (bool, error) {
 	for _, i := range a.policy.symbols {
 		q := &a.scene.Quotes[i]
 		price := a.price(q, side, a.policy.give, true)
-		for tries := 0; tries < duplicatesMax && len(a.plan) < 2*ordersMax; {
+		for tries := 0; tries < duplicatesMax && len(a.plan) < a.closesMax(); {
 			held := a.held(q.Symbol).Abs()
 			if held.IsZero() {
 				break
