@@ -126,6 +126,9 @@ func (d *desk) ask(q *Quote, side order.Side, quantity money.Quantity, limit mon
 
 // place judges, journals what it came to, and fills what was allowed.
 func (d *desk) place(q *Quote, side order.Side, quantity money.Quantity, limit money.Price) (bool, error) {
+	if side == order.Buy && limit.Cmp(q.Ask) < 0 || side == order.Sell && limit.Cmp(q.Bid) > 0 {
+		return false, nil // it would not trade in this market
+	}
 	d.asked++
 	req := d.request(q, side, quantity, limit)
 	got := risk.Decide(d.state, d.doc, req, d.scene.Calendar)

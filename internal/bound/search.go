@@ -442,7 +442,8 @@ func (a *attacker) nudge(q *Quote, side order.Side, price money.Price) money.Pri
 	if up {
 		next, ok = price.Add(a.tick(price))
 	}
-	if !ok || !next.IsPositive() {
+	// Short of the quote it would rest, which no plan does.
+	if !ok || !next.IsPositive() || side == order.Buy && next.Cmp(q.Ask) < 0 || side == order.Sell && next.Cmp(q.Bid) > 0 {
 		return price
 	}
 	return next
