@@ -22,7 +22,7 @@ build: ## the rails binary and the auditor's rails-verify, in .bin
 	@$(GO) build -trimpath -o $(RAILS) ./cmd/rails
 	@CGO_ENABLED=0 $(GO) build -trimpath -o $(dir $(RAILS))rails-verify ./verify/cmd/rails-verify
 
-test: check race faults drill scripts fuzz peers ## everything; installs what it needs
+test: check race faults drill scripts fuzz model peers ## everything; installs what it needs
 	@echo "all tests passed"
 
 check: fmt vet lint cross arch generated ## what can be said without running the product
@@ -70,6 +70,10 @@ scripts: build ## the shipped scenarios, through the binary
 peers: build ## parts that are not ours: MCP Inspector, conformance suite, Python client, two witnesses
 	@./test/peers/run
 	@cd test/peers/witness && $(GO) test ./...
+
+.PHONY: model
+model: ## every state of two gates, crashes and a halt, by Spin; and that it can fail
+	@nice ./test/model/check.sh
 
 bench: ## benchmarks with ratios inside one run; figures go to docs/performance.md
 	@$(GO) test -run '^$$' -bench . -benchmem ./internal/...
