@@ -14,7 +14,7 @@ type loader struct {
 }
 
 func (r *loader) profile(root *strict.Tree) *Profile {
-	f := r.Fields(root, "", "profile", "id", "broker", "upstream", "read", "deny", "tools", "results")
+	f := r.Fields(root, "", "profile", "id", "broker", "upstream", "read", "reads", "deny", "tools", "results")
 	if version := f.At("profile"); version == nil || version.Text != "1" || !version.Number {
 		f.Refuse("profile", "is not a version that is known", "write 1")
 	}
@@ -26,6 +26,7 @@ func (r *loader) profile(root *strict.Tree) *Profile {
 		r.upstream(p, up)
 	}
 	p.read = f.Texts("read", ToolsMax)
+	r.reads(p, f.At("reads"))
 	for _, group := range f.Pairs("deny", ToolsMax) {
 		path := "deny." + group.Key
 		if !plain(group.Key, 64) || group.Key == string(Read) {

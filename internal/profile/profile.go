@@ -30,6 +30,7 @@ type Profile struct {
 	read   []string // tools that read, each by its full name
 	denied []denial
 	tools  []*ruleset // sorted by name
+	reads  []*reads
 }
 
 // Environment says where it is written whether the account is paper or live.
