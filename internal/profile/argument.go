@@ -1,9 +1,11 @@
 package profile
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/broker-rails/broker-rails/internal/money"
+	"github.com/broker-rails/broker-rails/internal/order"
 )
 
 // literal spells a default as the argument's JSON type.
@@ -43,6 +45,13 @@ func (c *call) argument(a *argument) {
 		c.refuse(reason, a.name, "is not of the type that the server reads")
 		return
 	}
+	if a.to != "none" {
+		if slices.Contains(c.taken, a.to) {
+			c.refuse(ExclusiveArgs, a.name, "says again what another argument says")
+			return
+		}
+		c.taken = append(c.taken, a.to)
+	}
 	switch a.to {
 	case "none":
 		if len(a.words) > 0 {
@@ -56,14 +65,36 @@ func (c *call) argument(a *argument) {
 	case "order_id", "token", "raw_id", "account", "client_order_id":
 		c.identifier(a, v)
 	default:
-		word := v.text
-		if len(a.words) > 0 {
-			if word = c.word(a, v.text); word == "" {
-				return
-			}
-		}
-		c.order.take(a.to, word)
+		c.said(a, v.text)
 	}
+}
+
+// said takes a word: by the argument's map, or as it is where any short text will do.
+func (c *call) said(a *argument, word string) {
+	if len(a.words) > 0 {
+		if word = c.word(a, word); word == "" {
+			return
+		}
+	} else if !short(word) {
+		c.refuse(Enum, a.name, "is not a short text")
+		return
+	}
+	o := &c.order
+	switch {
+	case a.to == "currency" && !upper(word, 3, 5):
+		c.refuse(Enum, a.name, "is not a currency's code")
+	case a.to == "currency" && o.Currency != "" && o.Currency != word:
+		c.refuse(AssetClassMismatch, a.name, "is not the currency of the instrument that is named")
+	case a.to == "asset_class" && o.AssetClass != "" && o.AssetClass != word:
+		c.refuse(AssetClassMismatch, a.name, "is not the class of the instrument that is named")
+	default:
+		o.take(a.to, word)
+	}
+}
+
+// short reports whether a text is 1 to WordBytesMax visible ASCII characters.
+func short(s string) bool {
+	return s != "" && len(s) <= WordBytesMax && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c > '~' })
 }
 
 // missing is the reason when an argument that must be there is not.
@@ -111,7 +142,18 @@ func (a *argument) fits(v *value) Reason {
 			return TypeMismatch
 		}
 	}
+	if v.kind == '0' && !exactInDouble(v.text) {
+		return NumberFormat
+	}
 	return ""
+}
+
+// exactInDouble reports whether a number's literal has so few significant digits that a
+// server that reads it as a double reads the same number.
+func exactInDouble(s string) bool {
+	s, _, _ = strings.Cut(strings.ToLower(s), "e")
+	digits := strings.TrimLeft(strings.Replace(strings.TrimPrefix(s, "-"), ".", "", 1), "0")
+	return len(digits) <= DigitsMax
 }
 
 // word translates by the argument's map: by exact match, never by case.
@@ -135,12 +177,21 @@ func (c *call) symbolOf(a *argument, v *value) {
 		c.refuse(reason, a.name, "is not a symbol as this tool takes it")
 		return
 	}
-	c.order.Symbol = out.symbol
-	if out.class != "" {
-		c.order.AssetClass = out.class
+	o := &c.order
+	switch {
+	case out.class != "" && o.AssetClass != "" && o.AssetClass != out.class:
+		c.refuse(AssetClassMismatch, a.name, "is not of the class that the call names")
+		return
+	case out.currency != "" && o.Currency != "" && o.Currency != out.currency:
+		c.refuse(AssetClassMismatch, a.name, "is not traded in the currency that the call names")
+		return
 	}
-	if out.currency != "" && c.order.Currency == "" {
-		c.order.Currency = out.currency
+	o.Symbol = out.symbol
+	if out.class != "" {
+		o.AssetClass = out.class
+	}
+	if out.currency != "" {
+		o.Currency = out.currency
 	}
 	// Letters that were raised go on raised.
 	if raised := strings.ToUpper(v.text); raised != v.text && out.class == "equity" {
@@ -153,7 +204,7 @@ func (c *call) identifier(a *argument, v *value) {
 	if form == "" {
 		form = "plain"
 	}
-	if !wellFormed(form, v.text) {
+	if !wellFormed(form, v.text) || a.to == "client_order_id" && len(v.text) > order.ClientOrderIDBytesMax {
 		c.refuse(IdentifierFormat, a.name, "is not an id as this server has them")
 		return
 	}
@@ -193,6 +244,10 @@ func (c *call) number(a *argument, s string) {
 				break
 			}
 		}
+		if unit == "" && len(a.units) > 0 {
+			c.refuse(LeverageSize, a.name, "is of a unit that the call does not say")
+			return
+		}
 		c.numbers[a.to] = s
 		c.numbers[a.to+" unit"] = unit
 	}
@@ -210,6 +265,9 @@ func (c *call) figures() {
 		return p
 	}
 	if c.numbers["quantity unit"] == "quote" {
+		if c.numbers["notional"] != "" {
+			c.refuse(ExclusiveArgs, "", "gives two sizes")
+		}
 		c.numbers["notional"], c.numbers["notional unit"] = c.numbers["quantity"], "quote"
 		delete(c.numbers, "quantity")
 	}

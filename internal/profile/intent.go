@@ -18,17 +18,25 @@ func (r *Reading) Intent() (order.Intent, *Refusal) {
 		return order.Intent{}, &Refusal{Reason: StandingOrder, Problem: "would place orders later, which no limit would see"}
 	case r.Need != NeedNothing:
 		return unjudged("is not known whole: it needs the " + string(r.Need))
+	case len(o.Symbol) > order.SymbolBytesMax:
+		return unjudged("names an instrument by a text that is too long")
 	case len(r.Basket) > 0, len(o.Legs) > 0, len(o.Children) > 0:
 		return unjudged("asks for more than one order")
 	}
 	in := order.Intent{Symbol: o.Symbol, ClientOrderID: o.ClientOrderID}
 	switch r.Class {
 	case Cancel:
+		if o.OrderID == "" {
+			return unjudged("does not name the order that it cancels")
+		}
 		in.Action, in.Target = order.ActionCancel, o.OrderID
 		return in, nil
-	case Place, Close:
+	case Place, Close, Preview: // a preview is judged as the order that its token would place
 		in.Action = order.ActionNew
 	case Replace:
+		if o.OrderID == "" {
+			return unjudged("does not name the order that it changes")
+		}
 		in.Action, in.Target = order.ActionReplace, o.OrderID
 	default:
 		return unjudged("is not an order")

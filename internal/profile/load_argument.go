@@ -100,7 +100,8 @@ func wellFormed(form, s string) bool {
 	case "hex":
 		return all(64, hex)
 	case "plain":
-		return all(128, func(c byte) bool {
+		// A dash at the head would be an option where a server starts a command.
+		return s[:min(len(s), 1)] != "-" && all(128, func(c byte) bool {
 			return digit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_'
 		})
 	}

@@ -40,6 +40,7 @@ type call struct {
 	members   []*value // flat, by dotted names
 	order     Order
 	numbers   map[string]string // texts of figures by target, until units are known
+	taken     []string          // targets that an argument has given
 	ratio     money.Quantity
 	childTake money.Price
 	childStop money.Price
@@ -83,13 +84,16 @@ func (r *Reading) needs() Need {
 	switch {
 	case r.Class == Replace && r.Keeps:
 		return NeedOrder
-	case r.Order.RawID != "" && r.Order.Symbol == "":
+	case unresolved(&r.Order), slices.ContainsFunc(r.Order.Legs, func(o Order) bool { return unresolved(&o) }),
+		slices.ContainsFunc(r.Basket, func(o Order) bool { return unresolved(&o) }):
 		return NeedInstrument
 	case r.Order.Target != nil, r.Order.Side == "position":
 		return NeedPosition
 	}
 	return NeedNothing
 }
+
+func unresolved(o *Order) bool { return o.RawID != "" && o.Symbol == "" }
 
 // variant reads the one form that the call has.
 func (c *call) variant(v *value) (Reading, *Refusal) {
@@ -124,6 +128,8 @@ func (c *call) flatten() {
 	for i, name := range c.object.names {
 		m := c.object.members[i]
 		switch {
+		case strings.Contains(name, "."):
+			c.dotted()
 		case slices.Contains(c.rules.open, name) && m.kind == '{':
 			c.nested(name, m, 1)
 		case slices.Contains(c.rules.json, name) && m.kind == '"':
@@ -133,6 +139,9 @@ func (c *call) flatten() {
 				c.refusal = refusal
 				return
 			}
+			// What goes on is our own spelling of it, not the agent's text.
+			inner.encoded = true
+			c.object.members[i] = inner
 			c.nested(name, inner, 1)
 		default:
 			c.names, c.members = append(c.names, name), append(c.members, m)
@@ -140,12 +149,23 @@ func (c *call) flatten() {
 	}
 }
 
+// dotted refuses a name that would read like the member of an object.
+func (c *call) dotted() {
+	c.refuse(UnmappedArgument, "", "an argument's name holds a dot")
+}
+
+// nested lists the members of an open object. An object without members is listed itself:
+// it may be what chooses a form.
 func (c *call) nested(path string, v *value, depth int) {
-	if v.kind != '{' || depth > 4 {
+	if v.kind != '{' || depth > OpenDepthMax || len(v.names) == 0 {
 		c.names, c.members = append(c.names, path), append(c.members, v)
 		return
 	}
 	for i, name := range v.names {
+		if strings.Contains(name, ".") {
+			c.dotted()
+			return
+		}
 		c.nested(path+"."+name, v.members[i], depth+1)
 	}
 }
@@ -180,7 +200,7 @@ func (c *call) arguments() {
 	}
 	for i := range rs.args {
 		a := &rs.args[i]
-		if _, given := c.text(a.name); !given && a.absent == "default" {
+		if _, given := c.text(a.name); !given && a.absent == "default" && (a.nullable || !c.has(a.name)) {
 			c.put(a.name, a.literal(a.fallback))
 		}
 	}
@@ -217,21 +237,42 @@ func (c *call) unanswered() {
 			c.refuse(SecretArgument, name, "is a credential, which no call may carry")
 		case slices.ContainsFunc(rs.forbid, func(n named) bool { return n.name == name }):
 			if c.members[i].kind == 'n' {
-				continue // null: the server takes it as not said
+				c.drop(name) // null: the server takes it as not said
+				continue
 			}
 			c.refuse(c.forbidden(name), name, "may not be set")
 		case slices.ContainsFunc(rs.force, func(f forced) bool { return f.name == name }):
 			if m := c.members[i]; m.kind != forcedTo(rs, name).kind || m.text != forcedTo(rs, name).text {
 				c.refuse(ForbiddenArgument, name, "may not be set otherwise than the profile does")
 			}
+		case slices.ContainsFunc(rs.ignore, func(n named) bool { return n.name == name }):
+			c.ignored(name, c.members[i])
 		case rs.argument(name) != nil,
-			slices.ContainsFunc(rs.ignore, func(n named) bool { return n.name == name }),
 			rs.legs != nil && rs.legs.in == top, rs.basket != nil && rs.basket.in == top:
 		default:
 			c.refuse(UnmappedArgument, "", "an argument is not mapped; known are "+strings.Join(rs.known(), ", "))
 		}
 	}
 }
+
+// ignored lets an argument through that nothing depends on: a text, a figure or a flag.
+// An object or a list could hold an order. What a confirmation is bound to is compared as
+// a whole with what was asked, so it may have any shape.
+func (c *call) ignored(name string, v *value) {
+	bound := c.rules.confirm != nil && slices.Contains(c.rules.confirm.bind, name)
+	switch {
+	case v.kind == 'n':
+		c.drop(name)
+	case bound:
+	case v.kind == '{' || v.kind == '[':
+		c.refuse(TypeMismatch, name, "is not one text, number or flag")
+	case len(v.text) > LabelBytesMax:
+		c.refuse(MalformedCall, name, "is too long")
+	}
+}
+
+// has reports whether an argument stands in the call, if only as null.
+func (c *call) has(name string) bool { return slices.Contains(c.names, name) }
 
 // forbidden tells an argument that only moves the risk from one that holds orders of its
 // own, which nothing here could map.
@@ -269,27 +310,40 @@ func (c *call) put(name string, to *value) {
 // write brings a value into the object that goes on.
 func (c *call) write(name string, to *value) {
 	at, rest := c.object, name
-	for {
+	for c.rules.opens(name) {
 		head, tail, nested := strings.Cut(rest, ".")
-		if !nested || !slices.Contains(c.rules.open, strings.SplitN(name, ".", 2)[0]) {
-			at.set(rest, to)
-			return
+		if !nested {
+			break
 		}
 		inner := at.get(head)
-		if inner == nil {
-			inner = &value{kind: '{'}
+		if inner == nil || inner.kind != '{' {
+			inner = &value{kind: '{', encoded: at == c.object && slices.Contains(c.rules.json, head)}
 			at.set(head, inner)
 		}
 		at, rest = inner, tail
 	}
+	at.set(rest, to)
 }
 
+// drop takes an argument out of what goes on, and the objects that held nothing else.
 func (c *call) drop(name string) {
-	for i, n := range c.object.names {
-		if n == name {
-			c.object.names = slices.Delete(c.object.names, i, i+1)
-			c.object.members = slices.Delete(c.object.members, i, i+1)
+	if c.rules.opens(name) {
+		dropIn(c.object, strings.Split(name, "."))
+		return
+	}
+	c.object.remove(name)
+}
+
+func dropIn(at *value, path []string) {
+	if len(path) > 1 {
+		inner := at.get(path[0])
+		if inner == nil {
+			return
+		}
+		dropIn(inner, path[1:])
+		if len(inner.names) > 0 {
 			return
 		}
 	}
+	at.remove(path[0])
 }

@@ -145,6 +145,13 @@ func (c *condition) holds(of func(name string) (text string, given bool)) bool {
 	return slices.ContainsFunc(c.presentAny, func(n string) bool { _, given := of(n); return given })
 }
 
+// opens reports whether a name is that of a member of an open object, or of one that
+// stands in a text.
+func (rs *ruleset) opens(name string) bool {
+	head, _, nested := strings.Cut(name, ".")
+	return nested && (slices.Contains(rs.open, head) || slices.Contains(rs.json, head))
+}
+
 func (rs *ruleset) argument(name string) *argument {
 	for i := range rs.args {
 		if rs.args[i].name == name {

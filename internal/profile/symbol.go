@@ -113,19 +113,32 @@ func ofMarket(s string, at int, parts func() (root, market string)) (spelled, bo
 	case "US":
 		return share(root, '.')
 	case "HK":
-		if len(root) <= 5 && digits(root) {
-			return spelled{symbol: "HK:" + root, class: "equity", currency: "HKD"}, true
+		if code := numbered(root); code != "" {
+			return spelled{symbol: "HK:" + code, class: "equity", currency: "HKD"}, true
 		}
 	case "SH", "SZ":
 		if len(root) == 6 && digits(root) {
 			return spelled{symbol: market + ":" + root, class: "equity", currency: "CNY"}, true
 		}
 	case "SG":
-		if len(root) <= 5 && (digits(root) || upper(root, 1, 5)) {
-			return spelled{symbol: "SG:" + root, class: "equity", currency: "SGD"}, true
+		code := root
+		if !upper(root, 1, 5) {
+			code = numbered(root)
+		}
+		if code != "" {
+			return spelled{symbol: "SG:" + code, class: "equity", currency: "SGD"}, true
 		}
 	}
 	return spelled{}, false
+}
+
+// numbered writes the number of a share without the zeros before it: 700 and 00700 are one
+// instrument. Empty for what is no number of one to five digits.
+func numbered(s string) string {
+	if len(s) > 5 || !digits(s) {
+		return ""
+	}
+	return strings.TrimLeft(s, "0")
 }
 
 // occ reads the 21 characters of the Options Symbology Initiative without the padding:
@@ -135,7 +148,7 @@ func occ(s string) (spelled, bool) {
 	if n < 1 || n > 6 || !upper(s[:n], 1, 6) || !digits(s[n:n+6]) || !digits(s[n+7:]) || s[n+6] != 'C' && s[n+6] != 'P' {
 		return spelled{}, false
 	}
-	if month, day := s[n+2:n+4], s[n+4:n+6]; month < "01" || month > "12" || day < "01" || day > "31" {
+	if !date(s[n:n+6]) || strings.Trim(s[n+7:], "0") == "" {
 		return spelled{}, false
 	}
 	return spelled{symbol: s, class: "option", currency: "USD"}, true
@@ -150,7 +163,44 @@ func pair(base, quote string, found bool) (spelled, bool) {
 	return spelled{symbol: coin(base) + "/" + quote, class: "crypto", currency: quote}, true
 }
 
+// date reports whether six digits are a year of this century, a month and a day of it.
+func date(s string) bool {
+	month, day := s[2:4], s[4:]
+	switch month {
+	case "04", "06", "09", "11":
+		return day >= "01" && day <= "30"
+	case "02":
+		return day >= "01" && day <= "29"
+	case "01", "03", "05", "07", "08", "10", "12":
+		return day >= "01" && day <= "31"
+	}
+	return false
+}
+
+// otherQuote reports whether a pair may be quoted in a currency that ends like one of
+// quoteCurrencies. BTCFDUSD is BTC in FDUSD, not BTCFD in USD, and BTCTUSD may be either;
+// but DOTUSD is not DO in TUSD. Kraken's old names have a letter before the currency:
+// XXBTZUSD would be a second name of XBTUSD.
+func otherQuote(s string) bool {
+	for _, q := range []string{"FDUSD", "PYUSD", "RLUSD", "ZUSD", "ZEUR", "ZGBP"} {
+		if strings.HasSuffix(s, q) {
+			return true
+		}
+	}
+	coins := []string{"BTC", "XBT", "ETH", "SOL", "XRP", "ADA", "BNB", "LTC", "DOGE", "USD", "USDT", "USDC", "EUR"}
+	for _, q := range []string{"TUSD", "BUSD", "GUSD", "SUSD", "LUSD", "CUSD", "AEUR", "WBTC", "WETH", "BETH", "STETH"} {
+		if base, found := strings.CutSuffix(s, q); found && slices.Contains(coins, base) {
+			return true
+		}
+	}
+	return false
+}
+
+// joined reads a pair without anything between.
 func joined(s string) (spelled, bool) {
+	if otherQuote(s) {
+		return spelled{}, false
+	}
 	for _, q := range quoteCurrencies() {
 		if base, found := strings.CutSuffix(s, q); found && upper(base, 2, 10) {
 			return pair(base, q, true)
@@ -159,10 +209,13 @@ func joined(s string) (spelled, bool) {
 	return spelled{}, false
 }
 
-// coin writes a coin in its one spelling: XBT is BTC.
+// coin writes a coin in its one spelling: XBT is BTC, XDG is DOGE.
 func coin(s string) string {
-	if s == "XBT" {
+	switch s {
+	case "XBT":
 		return "BTC"
+	case "XDG":
+		return "DOGE"
 	}
 	return s
 }

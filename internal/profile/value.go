@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,6 +16,12 @@ const (
 	ReplyBytesMax     = 4 << 20
 	DepthMax          = 32
 	MembersMax        = 4096
+	OpenDepthMax      = 4   // of objects whose members are arguments
+	LabelBytesMax     = 256 // of a text that nothing depends on
+	WordBytesMax      = 64  // of a text that is taken as it is: a currency, a date, a product
+	// DigitsMax is how many significant digits a JSON number may have. Servers read it as a
+	// double, which keeps 15 (IEEE 754-2019, 5.12.2): a longer one would be another number.
+	DigitsMax = 15
 )
 
 // value is one JSON value in the order of its text. A number keeps its literal.
@@ -23,6 +30,7 @@ type value struct {
 	text    string // decoded string; literal of a number, true, false or null
 	names   []string
 	members []*value // of an object, as many as names; of an array
+	encoded bool     // stands in its place as a text that holds its JSON
 }
 
 func (v *value) get(name string) *value {
@@ -58,8 +66,23 @@ func (v *value) clone() *value {
 	return &c
 }
 
+// remove takes a member out; no member of that name is no change.
+func (v *value) remove(name string) {
+	for i, n := range v.names {
+		if n == name {
+			v.names, v.members = slices.Delete(v.names, i, i+1), slices.Delete(v.members, i, i+1)
+			return
+		}
+	}
+}
+
 // appendTo writes the value as compact JSON.
 func (v *value) appendTo(b []byte) []byte {
+	if v.encoded {
+		bare := *v
+		bare.encoded = false
+		return text(string(bare.appendTo(nil))).appendTo(b)
+	}
 	switch v.kind {
 	case '"':
 		out, err := jsontext.AppendQuote(b, v.text)

@@ -30,17 +30,34 @@ func (c *call) consistent() {
 		}
 		c.children()
 	case Close:
-		o.Reduce = true
-		if !o.Quantity.IsZero() && !o.Percent.IsZero() {
-			c.refuse(ExclusiveArgs, "", "gives two sizes")
-		}
-		if o.Side == "" {
-			o.Side = "position"
-		}
-		o.All = o.All || o.Quantity.IsZero() && o.Percent.IsZero()
+		c.closes()
 	case Replace:
 		c.priced()
 	}
+}
+
+// closes wants at most one size, in units or a share of what is held; none is the whole.
+func (c *call) closes() {
+	o := &c.order
+	sizes := 0
+	for _, given := range []bool{!o.Quantity.IsZero(), !o.Percent.IsZero(), o.All} {
+		if given {
+			sizes++
+		}
+	}
+	switch {
+	case sizes > 1:
+		c.refuse(ExclusiveArgs, "", "gives two sizes")
+	case !o.Notional.IsZero() || o.Target != nil:
+		c.refuse(NotJudged, "", "closes by another size than units or a share of what is held")
+	case o.Symbol == "" && o.RawID == "":
+		c.refuse(MissingArgument, "", "the call names no instrument")
+	}
+	c.priced()
+	if o.Side == "" {
+		o.Side = "position"
+	}
+	o.Reduce, o.All = true, sizes == 0 || o.All
 }
 
 // sized wants exactly one size.
@@ -198,6 +215,9 @@ func (c *call) legs() {
 				return
 			}
 			leg.Quantity = q
+		}
+		if leg.Quantity.IsZero() {
+			c.refuse(MissingQuantity, c.rules.legs.in, "a leg does not say how much")
 		}
 		if leg.Side == "" {
 			c.refuse(MissingSide, c.rules.legs.in, "a leg does not say whether it buys or sells")
