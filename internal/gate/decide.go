@@ -133,6 +133,11 @@ func (g *Gate) heedStop(ctx context.Context) error {
 	if !requested {
 		return nil
 	}
+	// The file is taken away below: by a state that lags behind a resume the account is
+	// halted already, and no entry would tell of this halt.
+	if err := g.catchUp(ctx); err != nil {
+		return err
+	}
 	if g.state.Mode != account.Halted {
 		err := g.setMode(ctx, journal.Mode{By: journal.ByOperator, Mode: journal.ModeHalted, Reason: reason, Who: "halt file"})
 		if err != nil {

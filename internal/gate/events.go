@@ -106,6 +106,7 @@ func (b *eventBatch) add(e *Event) {
 	case EventOrder:
 		if !ours && b.new(e.ID) {
 			o := e.Order
+			b.behindBy(e)
 			b.external(journal.External{Cursor: e.Cursor, ID: e.ID, Order: &o})
 		}
 	case EventReplaced:
@@ -155,10 +156,7 @@ func (b *eventBatch) fill(e *Event, id string, open *account.Order, ours bool) {
 		return
 	}
 	if !ours {
-		if !b.behind && forgotten(b.gate.state, e.ClientOrderID, e.BrokerID) {
-			b.behind = true
-			b.drafts = append(b.drafts, b.gate.forgottenDrafts()...)
-		}
+		b.behindBy(e)
 		b.external(journal.External{Cursor: e.Cursor, ID: x.ID, Fill: &journal.ExternalFill{
 			BrokerID: e.BrokerID, Fees: x.Fees, Instrument: e.Instrument, Price: x.Price, Quantity: x.Quantity, Side: e.Side,
 		}})
@@ -249,6 +247,15 @@ const byForgotten = "journal_behind"
 func forgotten(s *account.State, clientOrderID, brokerID string) bool {
 	_, known := s.OrderIDFor(clientOrderID)
 	return !known && journal.HasOrderIDForm(clientOrderID) && s.Order("ext/"+brokerID) == nil
+}
+
+// behindBy halts the account for an event of an order that the journal forgot. Once it is
+// booked as one from outside, nothing tells it from a stranger's any more.
+func (b *eventBatch) behindBy(e *Event) {
+	if !b.behind && forgotten(b.gate.state, e.ClientOrderID, e.BrokerID) {
+		b.behind = true
+		b.drafts = append(b.drafts, b.gate.forgottenDrafts()...)
+	}
 }
 
 // forgottenDrafts halt the account, unless it is.

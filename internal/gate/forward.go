@@ -173,6 +173,7 @@ func (g *Gate) journalReply(ctx context.Context, p *Permit, r *Reply) error {
 	if page.more {
 		if err := g.takeEvents(ctx); err != nil {
 			g.log.Warn("events not taken after a reply", "account", g.cfg.Account, "error", err)
+			heard = false
 		}
 	}
 	if !heard {
