@@ -47,12 +47,14 @@ func arrows() map[string][]string {
 		wire:      nil,
 		mcpserver: append(slices.Clone(verdicts), gate, normalize, wire),
 		paper:     append(slices.Clone(figures), gate),
-		quotes:    {money, order, market},
-		clock:     {market, gate},
-		memory:    {journal, gate},
-		sqlite:    {journal, gate},
-		markfile:  nil,
-		tree:      {verify},
+		// A broker behind its own MCP server, read by a profile.
+		"internal/broker/upstream": append(slices.Clone(figures), gate, "internal/profile"),
+		quotes:                     {money, order, market},
+		clock:                      {market, gate},
+		memory:                     {journal, gate},
+		sqlite:                     {journal, gate},
+		markfile:                   nil,
+		tree:                       {verify},
 		// It cosigns checkpoints of any log, and knows no journal.
 		witness: {verify},
 		// It reads the journal and is on no path of an order: only the server starts it.

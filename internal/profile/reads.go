@@ -299,3 +299,55 @@ func (r *loader) figures(p *Profile, w Figures, f strict.Fields) *reads {
 	}
 	return out
 }
+
+// EnvironmentOf says whether the account is paper or live, by the answer to the tool that
+// the profile names for it. A text that no word begins is an error.
+func (p *Profile) EnvironmentOf(reply Reply) (string, error) {
+	if p.Environment.Tool == "" {
+		return p.Environment.Value, nil
+	}
+	from := "structured"
+	if reply.Structured == nil {
+		from = "json"
+	}
+	v, err := (&reads{from: from}).channel(reply)
+	if err != nil || reply.IsError {
+		return "", errFiguresUnread
+	}
+	at := v.at(p.Environment.Path, "")
+	if at == nil || at.kind != '"' && at.kind != '0' && at.kind != 't' && at.kind != 'f' {
+		return "", errFiguresUnread
+	}
+	for _, w := range p.Environment.Words {
+		if strings.HasPrefix(at.text, w.From) {
+			return w.To, nil
+		}
+	}
+	return "", errFiguresUnread
+}
+
+// LookupByID returns how an order is asked for by our id alone, where no reading of it is
+// at hand: by the first tool whose lookup needs nothing else.
+func (p *Profile) LookupByID(id string) (Lookup, bool) {
+	for _, rs := range p.tools {
+		r := Reading{rules: rs}
+		if rs.class != Place {
+			continue
+		}
+		if l, ok := r.Lookup(id); ok {
+			return l, true
+		}
+	}
+	return Lookup{}, false
+}
+
+// Excerpt is the beginning of a reply's text, for people.
+func (r Reply) Excerpt() string {
+	s := string(r.Structured)
+	if len(r.Texts) > 0 {
+		s = r.Texts[0]
+	}
+	return strings.ToValidUTF8(s[:min(len(s), excerptBytesMax)], "?")
+}
+
+const excerptBytesMax = 1024

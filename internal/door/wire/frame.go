@@ -43,6 +43,10 @@ type Frame struct {
 	params []byte
 }
 
+// Params is the JSON text of the message's params, nil if it has none. It aliases what was
+// read.
+func (f *Frame) Params() []byte { return f.params }
+
 // Violation is a message that is not handed on, and why. Problem is our own text.
 type Violation struct {
 	Code    int // JSON-RPC
