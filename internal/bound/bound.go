@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/broker-rails/broker-rails/internal/limits"
+	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/order"
 )
@@ -136,7 +137,7 @@ type named struct {
 }
 
 func horizons(doc *limits.Document) []named {
-	session := sessionOf(doc.Instrument.AllowExtendedHours, !doc.Session.RequireMarketOpen)
+	session := sessionOf(market.XNYS(), doc.Instrument.AllowExtendedHours, !doc.Session.RequireMarketOpen)
 	return []named{
 		{horizon{1, time.Minute}, "minute", "in any 60 seconds, from a flat account with nothing working"},
 		{horizon{2, time.Minute + 1}, "minute_edge", "in 60 seconds and an instant: two windows, where one ends and the next begins"},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/big"
 	"time"
+
+	"github.com/broker-rails/broker-rails/internal/market"
 )
 
 // rates adds the limits on counts of orders.
@@ -195,13 +197,29 @@ func (s *system) cycles() {
 	}
 }
 
-// sessionOf is how long a trade date's trading lasts at the most.
-func sessionOf(extended, always bool) time.Duration {
+// sessionOf is how long a trade date's trading lasts at the most, as the rails let orders
+// pass. Without leave for extended hours nothing passes outside the regular session,
+// whether the exchange has to be open or not. With it, and where the exchange may be
+// closed, all hours count: those of a weekend or a holiday belong to the trade date that
+// comes after them.
+func sessionOf(c market.Calendar, extended, always bool) time.Duration {
 	switch {
-	case always:
-		return 24 * time.Hour
-	case extended:
+	case !extended:
+		return 6*time.Hour + 30*time.Minute
+	case !always:
 		return 16 * time.Hour
 	}
-	return 6*time.Hour + 30*time.Minute
+	longest := 24 * time.Hour
+	from := c.ValidFrom()
+	if !c.IsTradingDay(from) {
+		from, _ = c.NextTradeDate(from)
+	}
+	for {
+		next, ok := c.NextTradeDate(from)
+		if !ok {
+			return longest
+		}
+		longest = max(longest, market.FromNewYork(next.AddDays(1), 0).Sub(market.FromNewYork(from.AddDays(1), 0)))
+		from = next
+	}
 }
