@@ -16,7 +16,8 @@ func (r *Reading) Forward(id string) []byte {
 	}
 	v := r.arguments.clone()
 	if own := r.Injected(id); own != "" {
-		v.set(r.rules.inject.name, text(own))
+		c := &call{rules: r.rules, object: v}
+		c.write(r.rules.inject.name, text(own))
 	}
 	return v.appendTo(nil)
 }
@@ -40,6 +41,9 @@ func injected(form, id string) string {
 	sum := digest(raw)
 	switch form {
 	case "plain":
+		if !wellFormed("plain", id) {
+			return ""
+		}
 		return id
 	case "uuid":
 		h := hex.EncodeToString(sum[:16])
@@ -101,6 +105,9 @@ func (l Lookup) Found(reply Reply) (p Proof, known bool) {
 	}
 	if l.read.list == "" {
 		p = l.read.result.read(reply)
+		if p.ClientID != "" && l.id != "" && p.ClientID != l.id {
+			return Proof{Outcome: InDoubt}, false // the answer to another question
+		}
 		return p, p.Outcome != InDoubt
 	}
 	v, _, ok := l.read.result.channel(reply)

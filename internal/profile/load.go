@@ -10,7 +10,9 @@ import (
 // loader reads a profile's document and collects what is wrong with it.
 type loader struct {
 	strict.Reader
-	shared map[string]*result // replies that several tools share
+	shared  map[string]*result // replies that several tools share
+	readers []string
+	later   []func(*Profile) // checks across tools
 }
 
 func (r *loader) profile(root *strict.Tree) *Profile {
@@ -26,6 +28,7 @@ func (r *loader) profile(root *strict.Tree) *Profile {
 		r.upstream(p, up)
 	}
 	p.read = f.Texts("read", ToolsMax)
+	r.readers = p.read
 	r.reads(p, f.At("reads"))
 	for _, group := range f.Pairs("deny", ToolsMax) {
 		path := "deny." + group.Key
@@ -46,6 +49,9 @@ func (r *loader) profile(root *strict.Tree) *Profile {
 	}
 	slices.SortFunc(p.tools, func(a, b *ruleset) int { return strings.Compare(a.tool, b.tool) })
 	r.once(p, root)
+	for _, check := range r.later {
+		check(p)
+	}
 	return p
 }
 
@@ -96,7 +102,7 @@ func (r *loader) words(f strict.Fields, key string, known []string) []Word {
 func rulesetKeys() []string {
 	return []string{
 		"class", "asset", "args", "ignore", "forbid", "secret", "force", "set", "fill", "refuse", "open", "json",
-		"variants", "legs", "basket", "standing", "semantics", "via", "confirm", "preview", "inject", "result", "lookup",
+		"variants", "legs", "basket", "standing", "semantics", "via", "confirm", "inject", "result", "lookup",
 	}
 }
 
@@ -208,37 +214,6 @@ func (r *loader) parts(f strict.Fields, rs *ruleset, path string) {
 		return &list{in: g.Need("in"), most: g.Count("max", 1, most), rules: inner}
 	}
 	rs.legs, rs.basket = part("legs", LegsMax), part("basket", BasketMax)
-}
-
-// whole checks what the keys come to together.
-func (r *loader) whole(f strict.Fields, rs, outer *ruleset) {
-	var seen []string
-	names := rs.args
-	for i := range names {
-		seen = append(seen, names[i].name)
-	}
-	for _, n := range slices.Concat(rs.ignore, rs.forbid) {
-		seen = append(seen, n.name)
-		if n.reason == "" {
-			f.Refuse("ignore", "gives no reason for "+strict.Printable(n.name), "write why nothing depends on it")
-		}
-	}
-	for _, n := range rs.force {
-		seen = append(seen, n.name)
-	}
-	seen = append(seen, rs.secret...)
-	slices.Sort(seen)
-	for i := 1; i < len(seen); i++ {
-		if seen[i] == seen[i-1] {
-			f.Refuse("args", "gives "+strict.Printable(seen[i])+" two answers", "an argument is mapped, ignored, forced, forbidden or secret")
-		}
-	}
-	if outer == nil && len(rs.variants) == 0 && orders(rs.class) && rs.result == nil {
-		f.Refuse("result", "is missing", "without one every reply would leave the order in doubt")
-	}
-	if rs.class == Replace && rs.semantic == "" && len(rs.variants) == 0 {
-		f.Refuse("semantics", "is missing", "write patch when what is not said stays, full when it does not")
-	}
 }
 
 // orders reports whether calls of a class reach the market.

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -61,12 +62,35 @@ func (r *loader) argumentWhole(f strict.Fields, a *argument, known []string) {
 	if (a.absent == "default") != (a.fallback != "") {
 		f.Refuse("default", "goes with absent: default", "")
 	}
-	// What the server would fill in by itself decides what is sent: it is written out.
-	if a.absent == "none" && slices.Contains([]string{"side", "order_type", "time_in_force", "environment"}, a.to) {
-		f.Refuse("absent", "leaves open what the server does", "write refuse, or default and the server's default")
-	}
+	a.wholeUnit(f)
 	if a.fallback != "" && len(a.words) > 0 && !slices.ContainsFunc(a.words, func(w Word) bool { return w.From == a.fallback }) {
 		f.Refuse("default", "is not in the map", "")
+	}
+}
+
+// wholeUnit wants a unit where figures could be of several, and one that fits.
+func (a *argument) wholeUnit(f strict.Fields) {
+	known := []string(nil)
+	switch a.to {
+	case "quantity", "target":
+		known = []string{"shares", "contracts", "units", "base", "quote"}
+	case "notional":
+		known = []string{"quote", "USD"}
+	case "percent", "trail_percent":
+		known = []string{"percent"}
+	}
+	given := []string{a.unit}
+	for i := range a.units {
+		given = append(given, a.units[i].unit)
+	}
+	for i, unit := range given {
+		switch {
+		case unit == "" && i == 0 && (known == nil || len(a.units) > 0 || len(a.words) > 0):
+		case unit == "" && known != nil:
+			f.Refuse("unit", "is missing", "known for "+a.to+" are "+strings.Join(known, ", "))
+		case !slices.Contains(known, unit):
+			f.Refuse("unit", "does not fit "+a.to, "known for it are "+strings.Join(known, ", "))
+		}
 	}
 }
 

@@ -17,10 +17,6 @@ func (r *loader) outcome(f strict.Fields, rs *ruleset, path string) {
 			g.Refuse("issued_by", "is missing", "name the tools whose calls issue the token")
 		}
 	}
-	if t := f.At("preview"); t != nil {
-		g := r.Fields(t, path+".preview", "token")
-		rs.preview = &preview{path: g.Need("token")}
-	}
 	if t := f.At("inject"); t != nil {
 		g := r.Fields(t, path+".inject", "argument", "form", "idempotent")
 		rs.inject = inject{name: g.Need("argument"), form: g.Word("form", "uuid", "alnum20", "alnum32", "plain"), idempotent: g.Flag("idempotent")}
@@ -66,7 +62,7 @@ func (r *loader) result(t *strict.Tree, path string) *result {
 
 func (r *loader) resultRule(t *strict.Tree, path string) resultRule {
 	g := r.Fields(t, path, "is_error", "has", "lacks", "is", "text_is", "text_prefix", "outcome", "id", "client_id",
-		"token", "status", "filled", "average", "symbol", "side", "quantity", "each")
+		"token", "status", "filled", "average", "symbol", "side", "quantity", "each", "bind", "no_id")
 	out := resultRule{
 		isError: g.Flag("is_error"), has: g.Texts("has", 8), lacks: g.Texts("lacks", 8), textIs: g.Text("text_is"), prefix: g.Text("text_prefix"),
 		outcome: Outcome(g.Word("outcome", string(InDoubt), string(Accepted), string(Rejected), string(PendingConfirmation),
@@ -82,6 +78,13 @@ func (r *loader) resultRule(t *strict.Tree, path string) resultRule {
 			words = append(words, r.Text(p.Value, path+".is."+p.Key))
 		}
 		out.is = append(out.is, oneOf{p.Key, words})
+	}
+	out.bind, out.noID = r.words(g, "bind", nil), g.Text("no_id")
+	if out.outcome == Accepted && (out.id == "") == (out.noID == "") {
+		g.Refuse("id", "is missing", "say where the broker's id stands, or write no_id and why there is none")
+	}
+	if out.outcome == PendingConfirmation && out.token == "" {
+		g.Refuse("token", "is missing", "a question without its token cannot be answered")
 	}
 	if out.outcome == "" {
 		g.Refuse("outcome", "is missing", "")

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/broker-rails/broker-rails/internal/money"
 )
 
 // Outcome is what a reply proves of an order.
@@ -41,6 +43,7 @@ type Proof struct {
 	Symbol   string
 	Side     string
 	Quantity string
+	Bound    []Word  // arguments that a confirmation must have, each with its JSON
 	Items    []Proof // of a basket
 }
 
@@ -68,7 +71,9 @@ type resultRule struct {
 	symbol   string
 	side     string
 	quantity string
-	each     bool // for an item of the basket's list
+	each     bool   // for an item of the basket's list
+	bind     []Word // argument of the confirmation, path in the reply
+	noID     string // why what it accepts has no id
 }
 
 // Outcome reads a reply to a call. The first rule that matches decides; none: in doubt.
@@ -99,7 +104,34 @@ func (rs *result) read(reply Reply) Proof {
 			return rs.basket(list)
 		}
 	}
-	return rs.match(v, whole, reply.IsError, false)
+	p := rs.match(v, whole, reply.IsError, false)
+	if rs.contradicted(&p, reply, whole) {
+		return Proof{Outcome: InDoubt}
+	}
+	return p
+}
+
+// contradicted reports whether the place in the reply that the profile does not read says
+// something else by the same rules. Servers put one answer in both; what is only prose says
+// nothing here.
+func (rs *result) contradicted(p *Proof, reply Reply, whole string) bool {
+	var other []byte
+	switch {
+	case reply.Structured == nil || whole == "" || p.Outcome == InDoubt:
+		return false
+	case rs.from == "structured":
+		other = []byte(whole)
+	case rs.from == "json":
+		other = reply.Structured
+	default:
+		return false
+	}
+	v, refusal := decode(other, ReplyBytesMax)
+	if refusal != nil {
+		return rs.from == "json" // structured content is JSON
+	}
+	second := rs.match(v, "", reply.IsError, false)
+	return second.Outcome != InDoubt && (second.Outcome != p.Outcome || second.OrderID != p.OrderID || second.Token != p.Token)
 }
 
 // channel takes the one place in the reply that the profile reads: text elsewhere in it
@@ -161,12 +193,42 @@ func (rs *result) match(v *value, whole string, isError, each bool) Proof {
 			Outcome: r.outcome, OrderID: v.word(r.id), ClientID: v.word(r.clientID), Token: v.word(r.token), Status: v.word(r.status),
 			Filled: v.word(r.filled), Average: v.word(r.average), Symbol: v.word(r.symbol), Side: v.word(r.side), Quantity: v.word(r.quantity),
 		}
-		if r.id != "" && p.OrderID == "" && r.outcome == Accepted || r.token != "" && p.Token == "" {
-			p.Outcome = InDoubt // accepted without the id that the rule promises
+		for _, w := range r.bind {
+			if at := v.path(w.To); at != nil {
+				p.Bound = append(p.Bound, Word{w.From, string(at.appendTo(nil))})
+			}
 		}
-		return p
+		return r.sound(p)
 	}
 	return Proof{Outcome: InDoubt}
+}
+
+// sound takes back what is not what the rule promises: an acceptance without an id, a
+// question without its token, an id that is none. Figures that are no figures are left out.
+func (r *resultRule) sound(p Proof) Proof {
+	switch {
+	case r.id != "" && p.OrderID == "" && r.outcome == Accepted, r.token != "" && p.Token == "", len(p.Bound) < len(r.bind):
+		return Proof{Outcome: InDoubt, OrderID: p.OrderID}
+	case !label(p.OrderID), !label(p.ClientID), !label(p.Token):
+		return Proof{Outcome: InDoubt}
+	}
+	for _, figure := range []*string{&p.Filled, &p.Average, &p.Quantity} {
+		if _, err := money.ParseQuantity(*figure); err != nil {
+			*figure = ""
+		}
+	}
+	for _, word := range []*string{&p.Status, &p.Symbol, &p.Side} {
+		if !label(*word) {
+			*word = ""
+		}
+	}
+	return p
+}
+
+// label reports whether a text of a reply can stand in a journal: at most 128 visible ASCII
+// characters. The empty text is one.
+func label(s string) bool {
+	return len(s) <= 128 && !strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c > '~' })
 }
 
 func (r *resultRule) holds(v *value, whole string) bool {
@@ -181,7 +243,7 @@ func (r *resultRule) holds(v *value, whole string) bool {
 		}
 	}
 	for _, w := range r.is {
-		if at := v.path(w.name); at == nil || !slices.Contains(w.words, at.text) {
+		if at := v.path(w.name); at == nil || at.kind == '{' || at.kind == '[' || !slices.Contains(w.words, at.text) {
 			return false
 		}
 	}

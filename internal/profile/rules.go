@@ -27,7 +27,6 @@ type ruleset struct {
 	semantic string // of a replace: patch or full
 	via      string // the read tool that meets the need
 	confirm  *confirm
-	preview  *preview
 	inject   inject
 	result   *result
 	lookup   *lookup
@@ -88,10 +87,6 @@ type confirm struct {
 	token string   // the argument
 	by    []string // tools that issue it
 	bind  []string // arguments that must be those of the preview
-}
-
-type preview struct {
-	path string // of the token in the reply
 }
 
 type inject struct {

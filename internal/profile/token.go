@@ -30,11 +30,14 @@ type token struct {
 }
 
 // Issue keeps a token that a reply gave for a reading. A token that is there already is
-// dropped with the old one: two readings for one token have none.
+// dropped with the old one: two readings for one token have none. When a confirmation is
+// answered with another question, its token is issued for the reading that was confirmed:
+// a confirmation itself has no order, and a token for one is not kept.
 func (t *Tokens) Issue(text string, r Reading, bind []Word, now time.Time) {
-	if text == "" {
+	if text == "" || r.rules == nil || r.Class == Confirm {
 		return
 	}
+	t.list = slices.DeleteFunc(t.list, func(k token) bool { return now.Sub(k.at) > TokenAge })
 	had := len(t.list)
 	t.list = slices.DeleteFunc(t.list, func(k token) bool { return k.text == text })
 	if len(t.list) < had || len(t.list) >= TokensMax {
@@ -64,6 +67,11 @@ func (t *Tokens) Take(confirm Reading, now time.Time) (Reading, *Refusal) {
 		return refused("confirms what was judged too long ago")
 	case k.issued.Order.Account != confirm.Order.Account:
 		return refused("confirms for another account")
+	}
+	for _, name := range rs.confirm.bind {
+		if !slices.ContainsFunc(k.bind, func(w Word) bool { return w.From == name }) {
+			return refused("confirms a question whose terms are not known")
+		}
 	}
 	for _, w := range k.bind {
 		if at := confirm.arguments.path(w.From); at == nil || string(at.appendTo(nil)) != w.To {
