@@ -82,7 +82,7 @@ func (rs *ruleset) read(v *value) (Reading, *Refusal) {
 // needs says what is not in the call and must be asked for before it is judged.
 func (r *Reading) needs() Need {
 	switch {
-	case r.Class == Replace && r.Keeps:
+	case r.Class == Replace && (r.Keeps || r.Order.Symbol == ""):
 		return NeedOrder
 	case unresolved(&r.Order), slices.ContainsFunc(r.Order.Legs, func(o Order) bool { return unresolved(&o) }),
 		slices.ContainsFunc(r.Basket, func(o Order) bool { return unresolved(&o) }):

@@ -25,7 +25,7 @@ type Need string
 // Needs. A call with a need is not judged before it is met.
 const (
 	NeedNothing    Need = ""
-	NeedOrder      Need = "order"      // the working order, for a replace that keeps what it does not say
+	NeedOrder      Need = "order"      // the working order, for a replace that does not name the instrument or keeps what it does not say
 	NeedPosition   Need = "position"   // what is held, for a close or a target
 	NeedInstrument Need = "instrument" // the instrument behind a broker's number
 )
