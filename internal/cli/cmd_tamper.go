@@ -193,7 +193,7 @@ func (a *app) printTamper(v *tamperView) error {
 	} {
 		p.line("  ", p.dim(line))
 	}
-	p.line("  ", p.dim("- lets it pass; n/a was not asked, since the entries were refused before"))
+	p.line("  ", p.dim("- lets it pass; n/a was not asked: the entries were refused before, or no broker's record is there"))
 	p.line()
 	for _, r := range v.Rows[1:] {
 		a.printForgery(&r)

@@ -32,7 +32,7 @@ func attacks() []attack {
 	return []attack{
 		{
 			name: "none", does: "the journal as it is", passes: []Defence{Chain, Replay, Signature, Outside, Witnessed, Broker},
-			forge: func(s *stage) (*forgery, error) { return &forgery{book: s.book, held: s.held}, nil },
+			forge: func(s *stage) (*forgery, error) { return &forgery{at: s.victim, book: s.book, held: s.held}, nil },
 		},
 		{
 			name: "flip a verdict", does: "ENTRY says allowed instead of denied; nothing else is changed",

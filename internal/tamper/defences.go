@@ -61,8 +61,13 @@ type auditor struct {
 	record   func(ctx context.Context, account string) (*audit.BrokerRecord, error)
 }
 
-// ask runs every defence against the journal in a folder.
-func (a *auditor) ask(ctx context.Context, dir string) (cells []Cell, err error) {
+// ask runs every defence against the journal in a folder. The account is the one whose
+// entries were forged: without its record at hand the broker's is no answer, and no pass.
+func (a *auditor) ask(ctx context.Context, dir, account string) (cells []Cell, err error) {
+	recorded, err := a.recorded(ctx, account)
+	if err != nil {
+		return nil, err
+	}
 	store, err := sqlite.OpenReadOnly(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -79,7 +84,7 @@ func (a *auditor) ask(ctx context.Context, dir string) (cells []Cell, err error)
 		}
 	}
 	booked := replayed
-	if replayed == nil && a.record != nil {
+	if replayed == nil && recorded {
 		if booked, err = a.verify(ctx, store, audit.Options{Broker: a.record}); err != nil {
 			return nil, err
 		}
@@ -102,7 +107,7 @@ func (a *auditor) ask(ctx context.Context, dir string) (cells []Cell, err error)
 		signature,
 		cellOfText(Outside, outside, fmt.Sprintf("the journal extends the checkpoint of %d entries", a.outside.Size)),
 		witnessed,
-		a.bookCell(replayed, booked),
+		bookCell(recorded, replayed, booked),
 	}, nil
 }
 
@@ -161,8 +166,17 @@ func after(first *audit.Failure, why string, c Cell) Cell {
 	return c
 }
 
-func (a *auditor) bookCell(replayed, booked *audit.Failure) Cell {
+// recorded reports whether there is a broker's record of an account to ask.
+func (a *auditor) recorded(ctx context.Context, account string) (bool, error) {
 	if a.record == nil {
+		return false, nil
+	}
+	r, err := a.record(ctx, account)
+	return r != nil, err
+}
+
+func bookCell(recorded bool, replayed, booked *audit.Failure) Cell {
+	if !recorded {
 		return Cell{Broker, NotAsked, "there is no broker's record to ask"}
 	}
 	return after(replayed, "the entries are refused before that", cellOf(Broker, booked, "every order and execution is in the broker's record, and no other order"))

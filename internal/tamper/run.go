@@ -23,7 +23,7 @@ type Options struct {
 	Data     string // folder of the journal; it is read and never changed
 	Work     string // an empty folder for the copies
 	Calendar market.Calendar
-	// Record reads the broker's own record of an account; nil where there is none.
+	// Record reads the broker's own record of an account, nil if it has none; nil where there is none of any.
 	Record func(ctx context.Context, account string) (*audit.BrokerRecord, error)
 	Now    func() time.Time // the wall clock, for cosignatures
 }
@@ -286,7 +286,7 @@ func (s *stage) attack(ctx context.Context, a *attack) (row Row, played bool, er
 		asked.outside = *f.outside
 	}
 	row = Row{Attack: a.name, Does: strings.ReplaceAll(a.does, "ENTRY", s.name(f.at)) + f.claim, Attempts: f.attempts}
-	if row.Cells, err = asked.ask(ctx, dir); err != nil {
+	if row.Cells, err = asked.ask(ctx, dir, s.book[f.at].Account); err != nil {
 		return row, false, err
 	}
 	row.Missed = a.missed(row.Cells)

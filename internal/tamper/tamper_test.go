@@ -225,3 +225,24 @@ func TestAJournalWithNothingToForge(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// An auditor's copy is the journal alone. What the broker recorded was then not asked
+// for: that is neither a pass nor a fault of the defence.
+func TestAJournalWithoutTheBrokersRecord(t *testing.T) {
+	d := newDesk(t)
+	d.session()
+	none := func(context.Context, string) (*audit.BrokerRecord, error) { return nil, nil }
+	r, err := tamper.Run(t.Context(), tamper.Options{Data: d.dir, Work: t.TempDir(), Calendar: market.XNYS(), Record: none, Now: time.Now})
+	d.must(err)
+	for _, row := range r.Rows {
+		if got := answers(t, r, row.Attack)[tamper.Broker].Answer; got != tamper.NotAsked {
+			t.Errorf("%s: the broker's record, which is not there, says %s", row.Attack, got)
+		}
+		if len(row.Missed) > 0 {
+			t.Errorf("%s: %q", row.Attack, row.Missed)
+		}
+	}
+	if !r.AsDesigned {
+		t.Error("not as designed")
+	}
+}
