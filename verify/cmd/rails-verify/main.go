@@ -37,17 +37,35 @@ const (
 	exitBroken = 6
 )
 
-const usageText = `usage: rails-verify proof --key KEY [--policy POLICY] [--entry FILE] PROOF
+const usageText = `rails-verify checks, offline and without the journal, what an auditor was given of it: whether
+an entry was in it (proof), whether it only grew (extension), whether a checkpoint is the
+journal's (checkpoint), whether exported entries are what was signed (export). KEY is the
+file of the journal's public key, received by another way than the rest.
+
+usage: rails-verify proof --key KEY [--policy POLICY] [--entry FILE] PROOF
        rails-verify extension --key KEY [--policy POLICY] --older CHECKPOINT PROOF
        rails-verify checkpoint --key KEY [--policy POLICY] CHECKPOINT
        rails-verify export --key KEY [--policy POLICY] FOLDER
+
+exit codes: 0 it holds, 1 a file could not be read, 2 usage, 6 it does not hold
 `
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
+// errUsage is a command line that asks for nothing that can be checked; what wraps it says
+// what is amiss.
 var errUsage = errors.New("usage")
 
+// misused is a wrong command line, in a few words.
+func misused(what string) error { return fmt.Errorf("%w: %s", errUsage, what) }
+
 func run(args []string, out, errs io.Writer) int {
+	if len(args) == 1 && slices.Contains([]string{"help", "--help", "-help", "-h"}, args[0]) {
+		if _, err := io.WriteString(out, usageText); err != nil {
+			return exitFailed
+		}
+		return exitHolds
+	}
 	text, err := command(args)
 	if err == nil {
 		// An answer that could not be written is none.
@@ -56,7 +74,10 @@ func run(args []string, out, errs io.Writer) int {
 		}
 	}
 	if errors.Is(err, errUsage) {
-		_, _ = io.WriteString(errs, usageText) // the exit code says it too
+		if what, given := strings.CutPrefix(err.Error(), errUsage.Error()+": "); given {
+			_, _ = fmt.Fprint(errs, "rails-verify: ", what, "\n\n") // the exit code says it too
+		}
+		_, _ = io.WriteString(errs, usageText) // likewise
 		return exitUsage
 	}
 	_, _ = fmt.Fprintln(errs, "rails-verify:", err) // likewise
@@ -72,14 +93,22 @@ func command(args []string) (string, error) {
 	if len(args) == 0 {
 		return "", errUsage
 	}
+	if !slices.Contains([]string{"proof", "extension", "checkpoint", "export"}, args[0]) {
+		return "", misused(fmt.Sprintf("it cannot check %q", args[0]))
+	}
 	set := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	set.SetOutput(io.Discard)
 	key := set.String("key", "", "public key")
 	entry := set.String("entry", "", "the entry's bytes")
 	older := set.String("older", "", "older checkpoint")
 	policy := set.String("policy", "", "policy file")
-	if err := set.Parse(args[1:]); err != nil || set.NArg() != 1 || *key == "" {
-		return "", errUsage
+	switch err := set.Parse(args[1:]); {
+	case err != nil:
+		return "", misused(err.Error())
+	case *key == "":
+		return "", misused("name the file of the journal's public key with --key")
+	case set.NArg() != 1:
+		return "", misused("name one file or folder to check, after the flags")
 	}
 	a, err := trusted(*key, *policy)
 	if err != nil {
@@ -217,7 +246,7 @@ func (a auditor) proof(path, entry string) (string, error) {
 
 func (a auditor) extension(path, older string) (string, error) {
 	if older == "" {
-		return "", errUsage
+		return "", misused("name the file of the older checkpoint with --older")
 	}
 	old, err := checkpoint(a.key, older)
 	if err != nil {
