@@ -43,10 +43,11 @@ func arrows() map[string][]string {
 		gate:               verdicts,
 		audit:              verdicts,
 
-		normalize: {money, order, journal},
-		wire:      nil,
-		mcpserver: append(slices.Clone(verdicts), gate, normalize, wire),
-		paper:     append(slices.Clone(figures), gate),
+		normalize:                {money, order, journal},
+		wire:                     nil,
+		mcpserver:                append(slices.Clone(verdicts), gate, normalize, wire),
+		paper:                    append(slices.Clone(figures), gate),
+		"internal/door/mcpproxy": append(slices.Clone(verdicts), gate, wire, "internal/profile"),
 		// A broker behind its own MCP server, read by a profile.
 		"internal/broker/upstream": append(slices.Clone(figures), gate, "internal/profile"),
 		quotes:                     {money, order, market},
@@ -82,7 +83,8 @@ func arrows() map[string][]string {
 		// It forges copies of journals, when a command of its own asks for it.
 		"internal/tamper": append(slices.Clone(verdicts), gate, audit, sqlite, tree, verify, witness),
 		"internal/cli": append(slices.Clone(verdicts), gate, audit, "internal/replay", normalize, paper, quotes, clock,
-			sqlite, mcpserver, scenario, markfile, adversary, sim, tree, verify, witness, "internal/attest", "internal/tamper", "internal/lint", "internal/bound", "internal/fakealpaca"),
+			sqlite, mcpserver, scenario, markfile, adversary, sim, tree, verify, witness, "internal/attest", "internal/tamper", "internal/lint", "internal/bound", "internal/fakealpaca",
+			"internal/door/mcpproxy", "internal/broker/upstream", "internal/profile", "profiles"),
 		"cmd/rails": {"internal/cli"},
 
 		// A stand-in for a broker's service, started by a command of its own and by tests.
