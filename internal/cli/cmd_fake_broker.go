@@ -20,7 +20,7 @@ import (
 const fakeBrokerListen = "127.0.0.1:8933"
 
 type fakeBrokerFlags struct {
-	listen, folder     string
+	listen, folder, at string
 	faults             []string
 	alwaysOpen, tunnel bool
 }
@@ -78,6 +78,7 @@ func (a *app) fakeBrokerCommand() *cobra.Command {
 	c.Flags().StringVar(&f.listen, "listen", fakeBrokerListen, "loopback address and port to listen on; port 0 takes a free one")
 	c.Flags().StringArrayVar(&f.faults, "fault", nil, "KIND[:REQUEST[:TIMES]]; may be repeated")
 	c.Flags().BoolVar(&f.alwaysOpen, "always-open", false, "trade at any hour, not at the exchange's")
+	c.Flags().StringVar(&f.at, "at", "", "begin at another instant, such as 2026-03-18T11:00:00-04:00, and go on from there")
 	c.Flags().StringVar(&f.folder, "keys", "", "folder to write env.sh and the authority's certificate to (default: a new one, removed at the end)")
 	c.Flags().BoolVar(&f.tunnel, "proxy", false, "also stand for Alpaca's own addresses, behind a proxy and an authority made now")
 	return c
@@ -91,7 +92,11 @@ func (a *app) fakeBroker(ctx context.Context, f *fakeBrokerFlags) error {
 	if err != nil {
 		return err
 	}
-	broker, err := fakealpaca.New(fakealpaca.Options{AlwaysOpen: f.alwaysOpen})
+	now, err := nowFrom(f.at)
+	if err != nil {
+		return err
+	}
+	broker, err := fakealpaca.New(fakealpaca.Options{AlwaysOpen: f.alwaysOpen, Now: now})
 	if err != nil {
 		return &failure{code: exitFailed, what: "no keys could be made", err: err}
 	}
@@ -128,6 +133,19 @@ func (a *app) fakeBroker(ctx context.Context, f *fakeBrokerFlags) error {
 	}
 	broker.Close()
 	return a.tellLedger(broker)
+}
+
+// nowFrom is a clock that shows an instant now; the machine's for an empty text.
+func nowFrom(text string) (func() time.Time, error) {
+	if text == "" {
+		return time.Now, nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return nil, usage("write it as 2026-03-18T11:00:00-04:00", "--at %q is not an instant", text)
+	}
+	ahead := time.Until(at)
+	return func() time.Time { return time.Now().Add(ahead) }, nil
 }
 
 // openTunnel starts the proxy when it is asked for.

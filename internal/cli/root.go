@@ -67,6 +67,9 @@ func (a *app) report(err error) int {
 		return code
 	}
 	text := strings.TrimSpace(err.Error())
+	if errors.Is(err, context.Canceled) {
+		text = strings.ReplaceAll(text, context.Canceled.Error(), "interrupted")
+	}
 	first, rest, _ := strings.Cut(text, "\n")
 	if rest == "" && hint != "" {
 		first = strings.TrimSuffix(first, "; "+hint) // said once, as the hint
@@ -128,7 +131,7 @@ func (a *app) root() *cobra.Command {
 		id       string
 		commands []*cobra.Command
 	}{
-		{"begin", []*cobra.Command{a.demoCommand(), a.initCommand(), a.serveCommand()}},
+		{"begin", []*cobra.Command{a.demoCommand(), a.initCommand(), a.serveCommand(), a.proxyCommand()}},
 		{"look", []*cobra.Command{
 			a.statusCommand(), a.showLimitsCommand(), a.ordersCommand(), a.positionsCommand(), a.accountCommand(),
 			a.decisionsCommand(), a.explainCommand(),

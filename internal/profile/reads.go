@@ -23,6 +23,7 @@ const (
 	FillFigures       Figures = "fills"
 	QuoteFigures      Figures = "quote"
 	InstrumentFigures Figures = "instrument"
+	ClockFigures      Figures = "clock"
 )
 
 // Limits of a reply of figures.
@@ -34,7 +35,7 @@ const (
 )
 
 func allFigures() []Figures {
-	return []Figures{AccountFigures, PositionFigures, OrderFigures, FillFigures, QuoteFigures, InstrumentFigures}
+	return []Figures{AccountFigures, PositionFigures, OrderFigures, FillFigures, QuoteFigures, InstrumentFigures, ClockFigures}
 }
 
 // figureFields are the fields that figures may have; the second list is needed.
@@ -55,6 +56,8 @@ func figureFields(w Figures) (known, needed []string) {
 		return []string{"bid", "ask", "last", "at"}, []string{"bid", "ask", "at"}
 	case InstrumentFigures:
 		return []string{"symbol", "class", "status", "currency"}, []string{"symbol", "class"}
+	case ClockFigures:
+		return []string{"now"}, []string{"now"}
 	}
 	return nil, nil
 }
@@ -254,7 +257,7 @@ func (r *loader) reads(p *Profile, t *strict.Tree) {
 	if t == nil {
 		return
 	}
-	names := make([]string, 0, 6)
+	names := make([]string, 0, 8)
 	for _, w := range allFigures() {
 		names = append(names, string(w))
 	}

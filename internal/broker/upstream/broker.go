@@ -175,6 +175,23 @@ func Show(ctx context.Context, p *profile.Profile, c Caller) (Shown, error) {
 	return out, err
 }
 
+// Clock asks what time it is at the broker.
+func Clock(ctx context.Context, p *profile.Profile, c Caller) (time.Time, error) {
+	q, ok := p.Query(profile.ClockFigures, "", "")
+	if !ok {
+		return time.Time{}, fmt.Errorf("%s: %w", profile.ClockFigures, errNoFigures)
+	}
+	reply, _, err := c.Call(ctx, q.Tool, q.Arguments)
+	if err != nil {
+		return time.Time{}, err
+	}
+	rows, _, err := q.Rows(reply)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.Parse(time.RFC3339Nano, rows[0].Get("now"))
+}
+
 // Account reads everything whole, or fails.
 func (b *Broker) Account(ctx context.Context) (out gate.BrokerAccount, err error) {
 	defer b.outdate() // what the journal knows is compared with it: the next events are asked for anew
