@@ -70,13 +70,13 @@ func arrows() map[string][]string {
 
 		"internal/store/storetest": {journal, gate, money, order},
 
-		scenario: append(slices.Clone(verdicts), gate, audit, normalize, paper, quotes, clock, memory),
+		scenario: append(slices.Clone(verdicts), "internal/strict", gate, audit, normalize, paper, quotes, clock, memory),
 		// It judges a limits document by scenarios it makes up, so it stands above the runner.
 		"internal/lint": {money, order, limits, rail, journal, scenario, "internal/report"},
 		// It asks the engine what a hostile agent can do, and shows it at the paper broker.
 		"internal/bound": append(slices.Clone(verdicts), gate, paper, quotes, clock, memory, "internal/report"),
 		// It plays the whole product, and the command line starts it on request.
-		adversary: append(slices.Clone(figures), limits, rail, gate, normalize, paper, quotes, clock, memory, sqlite, mcpserver, sim),
+		adversary: append(slices.Clone(figures), "internal/strict", limits, rail, gate, normalize, paper, quotes, clock, memory, sqlite, mcpserver, sim),
 		// An unattended run of the whole product, started by a command of its own.
 		"internal/report": nil,
 		sim:               append(slices.Clone(figures), account, limits, risk, gate, audit, paper, quotes, clock, memory, "internal/report"),

@@ -8,6 +8,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/limits"
 	"github.com/broker-rails/broker-rails/internal/normalize"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // happen plays a step that is not a call.
@@ -173,7 +174,7 @@ func (w *world) named(s *step) []byte {
 	var o object
 	for i, k := range s.arguments.Keys {
 		v := s.arguments.Values[i]
-		if known, ok := w.orders[v.Text]; ok && k.Text == "order_id" && v.Shape == limits.Scalar {
+		if known, ok := w.orders[v.Text]; ok && k.Text == "order_id" && v.Shape == strict.Scalar {
 			o.text(k.Text, known.orderID)
 			continue
 		}

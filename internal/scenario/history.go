@@ -16,6 +16,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/order"
 	"github.com/broker-rails/broker-rails/internal/quotes"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // What an account has when a story begins was lived through before: the positions were
@@ -104,7 +105,7 @@ func (w *world) midnight() time.Time {
 func (w *world) instrument(ctx context.Context, symbol string) (order.Instrument, error) {
 	in, ok, err := w.quotes.Instrument(ctx, symbol)
 	if err == nil && !ok {
-		err = fmt.Errorf("no instrument %s; name it under instruments", printable(symbol))
+		err = fmt.Errorf("no instrument %s; name it under instruments", strict.Printable(symbol))
 	}
 	return in, err
 }
@@ -117,7 +118,7 @@ func (w *world) priceOf(p *position) (money.Price, error) {
 	if price, ok := w.firstQuote(p.symbol, p.quantity.IsNegative()); ok {
 		return price, nil
 	}
-	return money.Price{}, fmt.Errorf("the position in %s needs a price, or a quote", printable(p.symbol))
+	return money.Price{}, fmt.Errorf("the position in %s needs a price, or a quote", strict.Printable(p.symbol))
 }
 
 // firstQuote is the bid, or for a short position the ask, that a story begins with.
@@ -208,7 +209,7 @@ func (b *beforehand) lenient() (*limits.Document, error) {
 		if i > 0 {
 			list = append(list, ',')
 		}
-		list = quoted(list, symbol)
+		list = strict.AppendQuoted(list, symbol)
 	}
 	return limits.Over(b.world.doc, "history", append(list, everythingOff...))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/order"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // buy brings the positions in, as trades that did not come through the gate.
@@ -65,15 +66,15 @@ func (b *beforehand) place(ctx context.Context, tif order.TimeInForce) error {
 			price = o.intent.StopPrice
 		}
 		if !price.IsPositive() {
-			return fmt.Errorf("open order %s: a market order does not stay open", printable(o.id))
+			return fmt.Errorf("open order %s: a market order does not stay open", strict.Printable(o.id))
 		}
 		b.say(in, price)
 		k, err := b.send(ctx, o.intent)
 		if err != nil {
-			return fmt.Errorf("open order %s: %w", printable(o.id), err)
+			return fmt.Errorf("open order %s: %w", strict.Printable(o.id), err)
 		}
 		if _, twice := b.world.orders[o.id]; twice {
-			return fmt.Errorf("open order %s is named twice", printable(o.id))
+			return fmt.Errorf("open order %s is named twice", strict.Printable(o.id))
 		}
 		b.world.orders[o.id] = k
 	}

@@ -4,12 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/broker-rails/broker-rails/internal/limits"
 	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/normalize"
 	"github.com/broker-rails/broker-rails/internal/order"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // kinds are the names of steps, each a key of a step's mapping.
@@ -23,30 +21,30 @@ func kinds() []string {
 
 // step reads one step: exactly one thing that it does, what is expected of it, and
 // with a call perhaps where the process crashes.
-func (r *reader) step(t *limits.Tree, path string) step {
-	f := r.mapping(t, path, append(kinds(), "expect")...)
+func (r *reader) step(t *strict.Tree, path string) step {
+	f := r.Fields(t, path, append(kinds(), "expect")...)
 	s := step{line: t.Line}
 	for _, name := range kinds() {
-		if !f.has(name) || kind(name) == kindCrash && s.kind.calls() {
+		if f.At(name) == nil || kind(name) == kindCrash && s.kind.calls() {
 			continue
 		}
 		if s.kind != "" {
-			r.add(f.of[name], path, "does two things, "+string(s.kind)+" and "+name, "write two steps")
+			r.Refuse(f.At(name), path, "does two things, "+string(s.kind)+" and "+name, "write two steps")
 			return s
 		}
 		s.kind = kind(name)
 	}
 	if s.kind == "" {
-		r.add(t, path, "does nothing", "one of "+strings.Join(kinds(), ", "))
+		r.Refuse(t, path, "does nothing", "one of "+strings.Join(kinds(), ", "))
 		return s
 	}
-	if e := f.of["expect"]; e != nil {
+	if e := f.At("expect"); e != nil {
 		s.expect = r.expectation(e, join(path, "expect"))
 	}
-	if c := f.of[string(kindCrash)]; c != nil {
-		s.crash = r.word(c, join(path, "crash"), crashBeforeSend, crashAfterSend)
+	if c := f.At(string(kindCrash)); c != nil {
+		s.crash = r.Word(c, join(path, "crash"), crashBeforeSend, crashAfterSend)
 	}
-	v, at := f.of[string(s.kind)], join(path, string(s.kind))
+	v, at := f.At(string(s.kind)), join(path, string(s.kind))
 	switch {
 	case s.kind.calls():
 		r.call(&s, v, at)
@@ -62,30 +60,30 @@ func (k kind) calls() bool {
 }
 
 // call reads a step that is a tool call.
-func (r *reader) call(s *step, v *limits.Tree, at string) {
+func (r *reader) call(s *step, v *strict.Tree, at string) {
 	switch s.kind {
 	case kindOrder:
 		s.tool, s.raw = normalize.PlaceOrder, r.order(v, at)
 	case kindRaw:
-		s.tool, s.raw = normalize.PlaceOrder, []byte(r.text(v, at))
+		s.tool, s.raw = normalize.PlaceOrder, []byte(r.Plain(v, at))
 	case kindCancel:
-		s.tool, s.target = normalize.CancelOrder, r.text(v, at)
+		s.tool, s.target = normalize.CancelOrder, r.Plain(v, at)
 	case kindReplace:
-		f := r.mapping(v, at, "order", "quantity", "limit_price", "stop_price")
-		s.tool, s.target = normalize.ReplaceOrder, f.text("order", true)
+		f := r.Fields(v, at, "order", "quantity", "limit_price", "stop_price")
+		s.tool, s.target = normalize.ReplaceOrder, f.NeedPlain("order")
 		var o object
 		for _, name := range []string{"quantity", "limit_price", "stop_price"} {
-			if f.has(name) {
-				o.member(name, f.of[name])
+			if f.At(name) != nil {
+				o.member(name, f.At(name))
 			}
 		}
 		s.raw = o.closed()
 	case kindCall:
-		f := r.mapping(v, at, "tool", "arguments")
-		s.tool = f.text("tool", true)
-		if a := f.of["arguments"]; a != nil {
-			s.raw = appendJSON(nil, a)
-			if a.Shape == limits.Mapping {
+		f := r.Fields(v, at, "tool", "arguments")
+		s.tool = f.NeedPlain("tool")
+		if a := f.At("arguments"); a != nil {
+			s.raw = strict.AppendJSON(nil, a)
+			if a.Shape == strict.Mapping {
 				s.arguments = a
 			}
 		}
@@ -95,16 +93,16 @@ func (r *reader) call(s *step, v *limits.Tree, at string) {
 // order writes the arguments of place_order. What may be left out is filled in. A key
 // that is no argument goes to the gate as it stands, so that its refusal can be tried;
 // one that looks like a slip of the pen is a problem.
-func (r *reader) order(t *limits.Tree, at string) []byte {
+func (r *reader) order(t *strict.Tree, at string) []byte {
 	known := normalize.Fields(normalize.PlaceOrder)
 	var o object
 	given := map[string]bool{}
-	for _, e := range r.entries(t, at) {
-		if near := limits.Nearest(e.name, known); !slices.Contains(known, e.name) && near != "" {
-			r.add(e.key, join(at, printable(e.name)), "is not a known key", "did you mean "+near+"?")
+	for _, e := range r.Pairs(t, at, entriesMax) {
+		if near := strict.Nearest(e.Key, known); !slices.Contains(known, e.Key) && near != "" {
+			r.Refuse(e.At, join(at, strict.Printable(e.Key)), "is not a known key", "did you mean "+near+"?")
 		}
-		given[e.name] = true
-		o.member(e.name, e.value)
+		given[e.Key] = true
+		o.member(e.Key, e.Value)
 	}
 	for _, d := range [][2]string{{"order_type", "limit"}, {"time_in_force", "day"}} {
 		if !given[d[0]] {
@@ -123,17 +121,17 @@ func (o *object) name(name string) {
 	} else {
 		o.b = append(o.b, ',')
 	}
-	o.b = append(quoted(o.b, name), ':')
+	o.b = append(strict.AppendQuoted(o.b, name), ':')
 }
 
-func (o *object) member(name string, t *limits.Tree) {
+func (o *object) member(name string, t *strict.Tree) {
 	o.name(name)
-	o.b = appendJSON(o.b, t)
+	o.b = strict.AppendJSON(o.b, t)
 }
 
 func (o *object) text(name, text string) {
 	o.name(name)
-	o.b = quoted(o.b, text)
+	o.b = strict.AppendQuoted(o.b, text)
 }
 
 func (o *object) closed() []byte {
@@ -143,63 +141,27 @@ func (o *object) closed() []byte {
 	return append(o.b, '}')
 }
 
-// quoted appends a JSON string. The text is valid UTF-8: the whole file is.
-func quoted(b []byte, text string) []byte {
-	out, err := jsontext.AppendQuote(b, text)
-	if err != nil {
-		return append(b, `""`...)
-	}
-	return out
-}
-
-// appendJSON writes a value of a file as JSON. A number keeps its literal; one that is
-// none in JSON (010, .5, 1_000) becomes a string, and so reaches the gate as written.
-func appendJSON(b []byte, t *limits.Tree) []byte {
-	switch {
-	case t.Shape == limits.Mapping:
-		var o object
-		for i, k := range t.Keys {
-			o.member(k.Text, t.Values[i])
-		}
-		return append(b, o.closed()...)
-	case t.Shape == limits.List:
-		b = append(b, '[')
-		for i, v := range t.Values {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendJSON(b, v)
-		}
-		return append(b, ']')
-	case t.Null:
-		return append(b, "null"...)
-	case t.Bool && (t.Text == "true" || t.Text == "false"), t.Number && jsontext.Value(t.Text).IsValid():
-		return append(b, t.Text...)
-	}
-	return quoted(b, t.Text)
-}
-
 // happening reads a step that is not a call.
-func (r *reader) happening(s *step, v *limits.Tree, at string) {
+func (r *reader) happening(s *step, v *strict.Tree, at string) {
 	switch s.kind {
 	case kindAdvance, kindWallClock:
 		s.duration = r.duration(v, at)
 		if s.kind == kindAdvance && s.duration < 0 {
-			r.add(v, at, "goes back", "wall_clock steps the wall clock alone")
+			r.Refuse(v, at, "goes back", "wall_clock steps the wall clock alone")
 		}
 		if s.duration > AdvanceMax {
-			r.add(v, at, "is longer than a year", "write several steps")
+			r.Refuse(v, at, "is longer than a year", "write several steps")
 		}
 	case kindQuote:
 		s.quotes = r.quotes(v, at)
 	case kindBroker:
-		s.word = r.word(v, at, brokerWords()...)
+		s.word = r.Word(v, at, brokerWords()...)
 	case kindFill:
-		f := r.mapping(v, at, "order", "quantity", "price", "id")
-		s.target = f.text("order", true)
+		f := r.Fields(v, at, "order", "quantity", "price", "id")
+		s.target = f.NeedPlain("order")
 		s.fill = fillPart{
-			quantity: r.quantity(f.need("quantity"), join(at, "quantity")),
-			price:    r.price(f.need("price"), join(at, "price")), id: f.text("id", false),
+			quantity: r.quantity(f.Must("quantity"), join(at, "quantity")),
+			price:    r.price(f.Must("price"), join(at, "price")), id: f.Plain("id"),
 		}
 	case kindExternal:
 		s.external = r.external(v, at)
@@ -207,137 +169,140 @@ func (r *reader) happening(s *step, v *limits.Tree, at string) {
 	case kindReconcile:
 		r.reconcile(s, v, at)
 	case kindMode:
-		s.word = r.word(v, at, "active", "reduce_only", "halted")
+		s.word = r.Word(v, at, "active", "reduce_only", "halted")
 	case kindLimits:
-		if v.Shape != limits.Mapping {
-			r.add(v, at, "is not a mapping", "keys that are laid over the limits in force")
+		if v.Shape != strict.Mapping {
+			r.Refuse(v, at, "is not a mapping", "keys that are laid over the limits in force")
 		}
 		s.limits = v
 	case kindRestart:
-		if !r.flag(v, at) {
-			r.add(v, at, "is not true", "")
+		if !r.Flag(v, at) {
+			r.Refuse(v, at, "is not true", "")
 		}
 	case kindCrash:
 		s.word = s.crash
 	}
 }
 
-func (r *reader) external(t *limits.Tree, at string) externalPart {
-	f := r.mapping(t, at, "order", "fill", "cash", "canceled", "expired", "rejected", "position")
-	if len(f.of) != 1 {
-		r.add(t, at, "is not one thing", "one of order, fill, cash, canceled, expired, rejected, position")
+func (r *reader) external(t *strict.Tree, at string) externalPart {
+	f := r.Fields(t, at, "order", "fill", "cash", "canceled", "expired", "rejected", "position")
+	if f.Len() != 1 {
+		r.Refuse(t, at, "is not one thing", "one of order, fill, cash, canceled, expired, rejected, position")
 		return externalPart{}
 	}
 	switch {
-	case f.has("order"):
+	case f.At("order") != nil:
 		at = join(at, "order")
-		g := r.mapping(f.of["order"], at, append([]string{"id"}, intentFields()...)...)
-		return externalPart{what: "order", id: g.text("id", false), intent: r.intent(g)}
-	case f.has("fill"):
+		g := r.Fields(f.At("order"), at, append([]string{"id"}, intentFields()...)...)
+		return externalPart{what: "order", id: g.Plain("id"), intent: r.intent(g)}
+	case f.At("fill") != nil:
 		at = join(at, "fill")
-		g := r.mapping(f.of["fill"], at, "symbol", "side", "quantity", "price", "order")
-		x := externalPart{what: "fill", id: g.text("order", false)}
-		x.symbol = g.text("symbol", x.id == "")
-		if side := g.of["side"]; side != nil {
-			x.intent.Side, _ = order.ParseSide(r.word(side, join(at, "side"), "buy", "sell"))
-		} else if x.id == "" {
-			g.need("side")
+		g := r.Fields(f.At("fill"), at, "symbol", "side", "quantity", "price", "order")
+		x := externalPart{what: "fill", id: g.Plain("order")}
+		x.symbol = g.Plain("symbol")
+		if x.symbol == "" && x.id == "" {
+			g.Must("symbol")
 		}
-		x.quantity = r.quantity(g.need("quantity"), join(at, "quantity"))
-		x.price = r.price(g.need("price"), join(at, "price"))
+		if side := g.At("side"); side != nil {
+			x.intent.Side, _ = order.ParseSide(r.Word(side, join(at, "side"), "buy", "sell"))
+		} else if x.id == "" {
+			g.Must("side")
+		}
+		x.quantity = r.quantity(g.Must("quantity"), join(at, "quantity"))
+		x.price = r.price(g.Must("price"), join(at, "price"))
 		return x
-	case f.has("cash"):
-		v, path := f.of["cash"], join(at, "cash")
-		if v.Shape == limits.Mapping {
-			v = r.mapping(v, path, "amount", "reason").need("amount")
+	case f.At("cash") != nil:
+		v, path := f.At("cash"), join(at, "cash")
+		if v.Shape == strict.Mapping {
+			v = r.Fields(v, path, "amount", "reason").Must("amount")
 		}
 		return externalPart{what: "cash", cash: r.notional(v, path)}
-	case f.has("position"):
+	case f.At("position") != nil:
 		at = join(at, "position")
-		g := r.mapping(f.of["position"], at, "symbol", "quantity")
-		return externalPart{what: "position", symbol: g.text("symbol", true), quantity: r.quantity(g.need("quantity"), join(at, "quantity"))}
+		g := r.Fields(f.At("position"), at, "symbol", "quantity")
+		return externalPart{what: "position", symbol: g.NeedPlain("symbol"), quantity: r.quantity(g.Must("quantity"), join(at, "quantity"))}
 	}
 	for _, ended := range []string{"canceled", "expired", "rejected"} {
-		if f.has(ended) {
-			return externalPart{what: "ended", ended: ended, id: f.text(ended, true)}
+		if f.At(ended) != nil {
+			return externalPart{what: "ended", ended: ended, id: f.NeedPlain(ended)}
 		}
 	}
 	return externalPart{}
 }
 
 // reconcile takes true, {adopt: true}, or a finding about one order.
-func (r *reader) reconcile(s *step, v *limits.Tree, at string) {
-	if v.Shape != limits.Mapping {
-		if !r.flag(v, at) {
-			r.add(v, at, "is neither true nor a finding", "such as {order: a1, not_placed: true}")
+func (r *reader) reconcile(s *step, v *strict.Tree, at string) {
+	if v.Shape != strict.Mapping {
+		if !r.Flag(v, at) {
+			r.Refuse(v, at, "is neither true nor a finding", "such as {order: a1, not_placed: true}")
 		}
 		return
 	}
-	f := r.mapping(v, at, "order", "adopt", "placed", "not_placed", "filled")
-	if f.has("adopt") && len(f.of) == 1 {
-		s.finding.adopt = f.flag("adopt")
+	f := r.Fields(v, at, "order", "adopt", "placed", "not_placed", "filled")
+	if f.At("adopt") != nil && f.Len() == 1 {
+		s.finding.adopt = f.Flag("adopt")
 		return
 	}
-	s.target = f.text("order", true)
+	s.target = f.NeedPlain("order")
 	for _, result := range []string{"placed", "not_placed", "filled"} {
-		if !f.has(result) {
+		if f.At(result) == nil {
 			continue
 		}
 		if s.finding.result != "" {
-			r.add(f.of[result], at, "finds two things", "one of placed, not_placed, filled")
+			r.Refuse(f.At(result), at, "finds two things", "one of placed, not_placed, filled")
 		}
 		s.finding.result = result
 		if result != "filled" {
-			if !f.flag(result) {
-				r.add(f.of[result], at, "is not true", "")
+			if !f.Flag(result) {
+				r.Refuse(f.At(result), at, "is not true", "")
 			}
 			continue
 		}
-		r.filled(s, f.of[result], join(at, result))
+		r.filled(s, f.At(result), join(at, result))
 	}
 	if s.finding.result == "" {
-		r.add(v, at, "does not say what was found", "one of placed, not_placed, filled")
+		r.Refuse(v, at, "does not say what was found", "one of placed, not_placed, filled")
 	}
 }
 
 // filled takes "10@200.00", or {quantity, price}.
-func (r *reader) filled(s *step, v *limits.Tree, at string) {
-	if v.Shape == limits.Mapping {
-		g := r.mapping(v, at, "quantity", "price")
-		s.finding.quantity = r.quantity(g.need("quantity"), join(at, "quantity"))
-		s.finding.price = r.price(g.need("price"), join(at, "price"))
+func (r *reader) filled(s *step, v *strict.Tree, at string) {
+	if v.Shape == strict.Mapping {
+		g := r.Fields(v, at, "quantity", "price")
+		s.finding.quantity = r.quantity(g.Must("quantity"), join(at, "quantity"))
+		s.finding.price = r.price(g.Must("price"), join(at, "price"))
 		return
 	}
-	quantity, price, _ := strings.Cut(r.text(v, at), "@")
+	quantity, price, _ := strings.Cut(r.Plain(v, at), "@")
 	var err, err2 error
 	s.finding.quantity, err = money.ParseQuantity(quantity)
 	s.finding.price, err2 = money.ParsePrice(price)
 	if err != nil || err2 != nil {
-		r.add(v, at, "is not a quantity at a price", `such as "10@200.00"`)
+		r.Refuse(v, at, "is not a quantity at a price", `such as "10@200.00"`)
 	}
 }
 
 // expectation takes a verdict, or a mapping.
-func (r *reader) expectation(t *limits.Tree, at string) *expectation {
+func (r *reader) expectation(t *strict.Tree, at string) *expectation {
 	e := &expectation{}
-	if t.Shape == limits.Scalar {
-		e.verdict = r.word(t, at, "allowed", "denied", "error")
+	if t.Shape == strict.Scalar {
+		e.verdict = r.Word(t, at, "allowed", "denied", "error")
 		return e
 	}
-	f := r.mapping(t, at, "verdict", "rails", "rails_include", "faults", "faults_include", "outcome", "forwarded")
-	if v := f.of["verdict"]; v != nil {
-		e.verdict = r.word(v, join(at, "verdict"), "allowed", "denied", "error")
+	f := r.Fields(t, at, "verdict", "rails", "rails_include", "faults", "faults_include", "outcome", "forwarded")
+	if v := f.At("verdict"); v != nil {
+		e.verdict = r.Word(v, join(at, "verdict"), "allowed", "denied", "error")
 	}
 	e.rails, e.railsGiven = r.ids(f, "rails")
 	e.railsInclude, _ = r.ids(f, "rails_include")
 	e.faults, e.faultsGiven = r.ids(f, "faults")
 	e.faultsInclude, _ = r.ids(f, "faults_include")
-	if f.has("outcome") {
-		outcome := f.text("outcome", false)
+	if f.At("outcome") != nil {
+		outcome := f.Plain("outcome")
 		e.outcome = &outcome
 	}
-	if f.has("forwarded") {
-		n := f.count("forwarded", StepsMax)
+	if f.At("forwarded") != nil {
+		n := f.Count("forwarded", 0, StepsMax)
 		e.forwarded = &n
 	}
 	return e
@@ -345,15 +310,15 @@ func (r *reader) expectation(t *limits.Tree, at string) *expectation {
 
 // ids reads a list of rails and integrity refusals. An id that does not exist could
 // never be met, and is a problem.
-func (r *reader) ids(f fields, name string) ([]string, bool) {
-	t := f.of[name]
+func (r *reader) ids(f strict.Fields, name string) ([]string, bool) {
+	t := f.At(name)
 	if t == nil {
 		return nil, false
 	}
-	at := join(f.path, name)
+	at := f.Path(name)
 	var out []string
-	for _, item := range r.items(t, at) {
-		if id := r.word(item, at, refusalIDs()...); id != "" {
+	for _, item := range r.Items(t, at, itemsMax) {
+		if id := r.refusal(item, at); id != "" {
 			out = append(out, id)
 		}
 	}

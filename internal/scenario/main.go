@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/broker-rails/broker-rails/internal/limits"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // ErrNothing says that the arguments name no scenario.
@@ -118,11 +118,11 @@ func isScenario(path string) bool {
 	if err != nil {
 		return true
 	}
-	t, err := limits.ReadTree(path, text)
-	if err != nil || t.Shape != limits.Mapping {
+	t, err := strict.Read(path, text)
+	if err != nil || t.Shape != strict.Mapping {
 		return true
 	}
-	return !slices.ContainsFunc(t.Keys, func(k *limits.Tree) bool { return k.Text == "version" })
+	return !slices.ContainsFunc(t.Keys, func(k *strict.Tree) bool { return k.Text == "version" })
 }
 
 // printer writes what scenarios came to. After a write that failed it writes no more.
@@ -185,7 +185,7 @@ func (p *printer) result(r *Result) {
 	if !r.Passed() {
 		mark = "✗ FAIL"
 	}
-	p.line("%s  %s", mark, printable(r.Scenario))
+	p.line("%s  %s", mark, strict.Printable(r.Scenario))
 	for i := range r.Steps {
 		if s := &r.Steps[i]; !r.Asked[i] && s.Verdict != "" {
 			p.line("          step %d: %s%s", s.Step, said(s), outcome(s))

@@ -6,6 +6,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/limits"
 	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/order"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // Bounds of a scenario file.
@@ -26,7 +27,7 @@ type Scenario struct {
 	File string // as given to Load; limits are found beside it
 
 	limitsFile  string       // path of a whole limits document; empty: the shipped one
-	limitsPart  *limits.Tree // laid over it; nil: nothing
+	limitsPart  *strict.Tree // laid over it; nil: nothing
 	at          time.Time
 	instruments []order.Instrument
 	account     accountPart
@@ -95,7 +96,7 @@ type step struct {
 	tool string // order, call, raw, replace, cancel
 	raw  []byte // arguments of the call
 	// arguments are those of a call step, when they are a mapping.
-	arguments *limits.Tree
+	arguments *strict.Tree
 	target    string // the scenario's own name of an order
 	crash     string // order, call: where the process ends; empty: it does not
 
@@ -105,7 +106,7 @@ type step struct {
 	fill     fillPart
 	external externalPart
 	finding  findingPart
-	limits   *limits.Tree // limits: laid over those in force
+	limits   *strict.Tree // limits: laid over those in force
 	expect   *expectation
 }
 

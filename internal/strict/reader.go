@@ -106,17 +106,10 @@ func (f Fields) Word(key string, known ...string) string {
 
 // Flag reads true or false; false when the key is not written.
 func (f Fields) Flag(key string) bool {
-	t := f.of[key]
-	switch {
-	case t == nil:
-		return false
-	case t.Bool && t.Text == "true":
-		return true
-	case t.Bool && t.Text == "false":
+	if f.of[key] == nil {
 		return false
 	}
-	f.Refuse(key, "is neither true nor false", "write true or false, without quotes")
-	return false
+	return f.r.Flag(f.of[key], f.Path(key))
 }
 
 // Count reads a whole number from low to high, both included; low when it is not written.
@@ -173,6 +166,15 @@ func (r *Reader) Word(t *Tree, path string, known ...string) string {
 	}
 	r.add(t, path, strconv.Quote(Printable(text))+" is not known", hint)
 	return ""
+}
+
+// Flag reads true or false.
+func (r *Reader) Flag(t *Tree, path string) bool {
+	if t == nil || !t.Bool || t.Text != "true" && t.Text != "false" {
+		r.add(t, path, "is neither true nor false", "write true or false, without quotes")
+		return false
+	}
+	return t.Text == "true"
 }
 
 // Items reads a list's values; none for a list that is not written.
