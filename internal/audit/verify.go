@@ -63,7 +63,7 @@ type AccountReport struct {
 	Denied       int
 	Errors       int
 	Rederived    int
-	NotRederived int // judged by another engine version or calendar
+	NotRederived int // judged by an older engine or another calendar
 	Refusals     int
 	Orders       int // new orders that a broker accepted
 	Rejected     int
@@ -426,7 +426,7 @@ func (v *verifier) rederive(c *chain, e *journal.Entry) *Failure {
 	}
 	if body.Engine != risk.Engine || body.Calendar != v.options.Calendar.Digest() {
 		c.report.NotRederived++
-		return nil
+		return v.elsewhere(c, e, &body)
 	}
 	fail := func(want, got string) *Failure {
 		return &Failure{Account: e.Account, Seq: e.Seq, Question: Verdict, Want: want, Got: got}

@@ -260,20 +260,61 @@ func TestRewrittenEventIsFoundByTheNextDecision(t *testing.T) {
 	})
 }
 
-func TestOtherEngineIsNotDerivedAgain(t *testing.T) {
-	items := small(t)
-	for _, member := range []string{"engine", "calendar"} {
-		// The newest: a later one would tell that the entry was changed.
-		at, _ := place(t, items, "paper", journal.KindDecision, 3)
-		other := rewritten(t, items, at, func(body string) string {
-			from := strings.Index(body, `"`+member+`":"`) + len(`"":"`) + len(member)
-			return body[:from] + "other-" + body[from:]
-		})
-		a := reportOf(t, verify(t, other), "paper")
-		if a.Failure != nil || a.NotRederived != 1 || a.Rederived != 3 || a.Decisions != 4 {
-			t.Errorf("%s: failure %v, %d rederived, %d not", member, a.Failure, a.Rederived, a.NotRederived)
-		}
+// by rewrites the words in which a decision says what it was judged by.
+func by(member, word string) func(string) string {
+	return func(body string) string {
+		from := strings.Index(body, `"`+member+`":"`) + len(`"":"`) + len(member)
+		return body[:from] + word + body[from+strings.Index(body[from:], `"`):]
 	}
+}
+
+func TestADecisionOfAnotherCalendarIsNotDerivedAgain(t *testing.T) {
+	items := small(t)
+	// The newest: a later one would tell that the entry was changed.
+	at, _ := place(t, items, "paper", journal.KindDecision, 3)
+	a := reportOf(t, verify(t, rewritten(t, items, at, by("calendar", "other"))), "paper")
+	if a.Failure != nil || a.NotRederived != 1 || a.Rederived != 3 || a.Decisions != 4 {
+		t.Errorf("failure %v, %d rederived, %d not", a.Failure, a.Rederived, a.NotRederived)
+	}
+}
+
+// An engine that there has never been hides no verdict.
+func TestAnEngineThatNeverWasIsNoExcuse(t *testing.T) {
+	items := small(t)
+	at, seq := place(t, items, "paper", journal.KindDecision, 3)
+	for _, engine := range []string{"0", "01", "2", "other-1", "", "-1"} {
+		wantFailure(t, verify(t, rewritten(t, items, at, by("engine", engine))), "paper", seq, audit.Verdict)
+	}
+}
+
+// A verdict that no calendar gives is not hidden by the name of another one: the account is
+// halted, and its order was let through.
+func TestAnotherCalendarHidesNoVerdict(t *testing.T) {
+	items := small(t)
+	at, seq := place(t, items, "paper", journal.KindDecision, 2)
+	allowed := decoded(t, items[func() int { i, _ := place(t, items, "paper", journal.KindDecision, 0); return i }()])
+	model, err := journal.DecodeBody[journal.Decision](&allowed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := rewritten(t, items, at, func(body string) string {
+		e := decoded(t, items[at])
+		d, err := journal.DecodeBody[journal.Decision](&e)
+		if err != nil || d.Verdict != journal.VerdictDenied {
+			t.Fatal(err, d.Verdict)
+		}
+		d.Verdict, d.Findings, d.Calendar = journal.VerdictAllowed, nil, "other"
+		d.ReplyBy = e.At
+		r := *model.Reservation
+		r.Quantity = d.Intent.Quantity
+		d.Reservation = &r
+		text, err := journal.EncodeBody(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	})
+	wantFailure(t, verify(t, forged), "paper", seq, audit.Verdict)
 }
 
 // Entries are taken out, put in, or in another order; each first fault has its place.

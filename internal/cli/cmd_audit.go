@@ -47,7 +47,7 @@ type auditAccount struct {
 	Denied       int            `json:"denied"`
 	Errors       int            `json:"errors"`
 	Rederived    int            `json:"rederived"`
-	NotRederived int            `json:"not_rederived"` // of another engine or calendar
+	NotRederived int            `json:"not_rederived"` // by an older engine or another calendar
 	Refusals     int            `json:"refusals"`
 	Orders       int            `json:"orders_accepted"`
 	Rejected     int            `json:"orders_rejected"`
@@ -292,11 +292,23 @@ func (a *app) printAudit(v *auditView) error {
 	a.printTree(&v.Tree)
 	a.printQuorum(v.Tree.Witnesses, v.Entries)
 	if v.Verified {
-		p.line(p.good("verified"), ": ", plural(int(v.Entries), "entry", "entries"))
+		p.line(p.good("verified"), ": ", plural(int(v.Entries), "entry", "entries"), v.unjudged())
 	} else {
 		p.line(p.bad("NOT VERIFIED"))
 	}
 	return p.failed
+}
+
+// unjudged says how many verdicts nobody has looked at in full.
+func (v *auditView) unjudged() string {
+	n := 0
+	for i := range v.Accounts {
+		n += v.Accounts[i].NotRederived
+	}
+	if n == 0 {
+		return ""
+	}
+	return "; of " + plural(n, "verdict", "verdicts") + " by an older engine or another calendar it is not known whether it is right"
 }
 
 // printQuestions answers the three questions for one account. A failure leaves the
@@ -322,7 +334,7 @@ func (a *app) printQuestions(r *auditAccount, all bool) {
 	text := seqText(uint64(r.Rederived)) + " of " + plural(r.Decisions, "verdict", "verdicts") + " again (" +
 		seqText(uint64(r.Allowed)) + " allowed, " + seqText(uint64(r.Denied)) + " denied, " + seqText(uint64(r.Errors)) + " error)"
 	if r.NotRederived > 0 {
-		text += ", " + seqText(uint64(r.NotRederived)) + " of another engine or calendar"
+		text += ", " + seqText(uint64(r.NotRederived)) + " by an older engine or another calendar"
 	}
 	a.out.field("  judged again", answer(audit.Verdict, text))
 }
