@@ -136,13 +136,16 @@ func (e *Event) proves(p *account.Pending) bool {
 }
 
 // ours finds the order that was sent under a client order id; open is nil once it ended.
-// The caller holds mu.
+// An order that was taken over is not ours, whatever id it bears. The caller holds mu.
 func (g *Gate) ours(clientOrderID string) (id string, open *account.Order, ok bool) {
 	id, ok = g.state.OrderIDFor(clientOrderID)
 	if !ok {
 		return "", nil, false
 	}
-	return id, g.state.Order(id), true
+	if open = g.state.Order(id); open != nil && open.External {
+		return "", nil, false
+	}
+	return id, open, true
 }
 
 func (b *eventBatch) fill(e *Event, id string, open *account.Order, ours bool) {

@@ -47,7 +47,9 @@ type Options struct {
 	// NotFoundFor is how long an order must be missing before the broker is believed that
 	// it has none; zero is NotFoundFor of the package.
 	NotFoundFor time.Duration
-	Log         *slog.Logger // nil discards
+	// Within bounds one request; zero is RequestWithin.
+	Within time.Duration
+	Log    *slog.Logger // nil discards
 }
 
 // Broker is one account. Its methods may be called from many goroutines.
@@ -99,6 +101,9 @@ func New(o Options) (*Broker, error) {
 	}
 	if b.o.NotFoundFor <= 0 {
 		b.o.NotFoundFor = NotFoundFor
+	}
+	if o.Within > 0 {
+		b.c.within = o.Within
 	}
 	b.picture.init()
 	b.quotes.init()

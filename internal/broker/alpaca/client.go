@@ -59,6 +59,7 @@ type client struct {
 	keys          Keys
 	clock         gate.Clock
 	http          *http.Client
+	within        time.Duration // of one request
 
 	mu     sync.Mutex // guards below
 	left   int        // calls left until reset, as the broker said
@@ -88,6 +89,7 @@ func newClient(trading, data *url.URL, keys Keys, clock gate.Clock) *client {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true) // one request on one connection: what became of it is known to the end
 	return &client{
+		within:  RequestWithin,
 		trading: trading, data: data, keys: keys, clock: clock,
 		http: &http.Client{
 			Transport: &http.Transport{
@@ -109,7 +111,7 @@ type reply struct {
 
 // do sends one request once. An error proves nothing about its effect.
 func (c *client) do(ctx context.Context, base *url.URL, method, path string, query url.Values, body []byte) (reply, error) {
-	ctx, cancel := context.WithTimeout(ctx, RequestWithin)
+	ctx, cancel := context.WithTimeout(ctx, c.within)
 	defer cancel()
 	at := *base
 	at.Path, at.RawQuery = path, query.Encode()
@@ -157,7 +159,7 @@ func cause(err error) error {
 
 // heed takes in what the broker says of its rate limit.
 func (c *client) heed(res *http.Response) {
-	now := c.clock.Read().Wall
+	now := c.clock.Read().Market
 	reset := now.Add(time.Minute)
 	if s, err := strconv.ParseInt(res.Header.Get("X-Ratelimit-Reset"), 10, 64); err == nil {
 		reset = time.Unix(s, 0)
@@ -179,7 +181,7 @@ func (c *client) heed(res *http.Response) {
 func (c *client) pausedUntil() (time.Time, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.paused, c.clock.Read().Wall.Before(c.paused)
+	return c.paused, c.clock.Read().Market.Before(c.paused)
 }
 
 // affords reports whether a read leaves enough of the minute's calls.
@@ -189,7 +191,7 @@ func (c *client) affords() error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.reset.IsZero() && c.left < ReadsLeaveMin && c.clock.Read().Wall.Before(c.reset) {
+	if !c.reset.IsZero() && c.left < ReadsLeaveMin && c.clock.Read().Market.Before(c.reset) {
 		return errBudget
 	}
 	return nil

@@ -262,12 +262,12 @@ func (b *Broker) openOrders(ctx context.Context, open []shownOrder) error {
 		if before || journal.HasOrderIDForm(o.ClientOrderID) {
 			continue
 		}
-		shown, err := o.asBroker(o.ClientOrderID)
+		shown, err := o.asBroker("")
 		if err != nil {
 			return err
 		}
 		p.tell(&gate.Event{
-			Kind: gate.EventOrder, ID: "order/" + o.ID, ClientOrderID: o.ClientOrderID, BrokerID: o.ID,
+			Kind: gate.EventOrder, ID: "order/" + o.ID, BrokerID: o.ID,
 			Instrument: shown.Instrument, Side: shown.Side, Order: shown, At: o.SubmittedAt.UTC(),
 		})
 	}
@@ -419,11 +419,14 @@ func (b *Broker) order(ctx context.Context, id string) (shownOrder, error) {
 const replacesMax = 1_000
 
 // clientOf returns the client order id that the gate knows an order by: of one that
-// replaced another at the gate's wish that of the first.
+// replaced another at the gate's wish that of the first, and of a stranger's none.
 func (b *Broker) clientOf(ctx context.Context, o *shownOrder) (string, error) {
 	at := *o
 	for range replacesMax {
-		if at.Replaces == "" || !journal.HasOrderIDForm(at.ClientOrderID) {
+		if !journal.HasOrderIDForm(at.ClientOrderID) {
+			return "", nil
+		}
+		if at.Replaces == "" {
 			return at.ClientOrderID, nil
 		}
 		first, err := b.order(ctx, at.Replaces)

@@ -72,7 +72,7 @@ func (b *Broker) Instrument(ctx context.Context, symbol string) (order.Instrumen
 	q.mu.Lock()
 	known, have := q.instruments[symbol]
 	q.mu.Unlock()
-	if have && time.Since(known.when) < InstrumentFor {
+	if have && b.young(known.when, InstrumentFor) {
 		return known.in, known.ok, nil
 	}
 	var a struct {
@@ -85,7 +85,7 @@ func (b *Broker) Instrument(ctx context.Context, symbol string) (order.Instrumen
 	if err != nil && !notFound(err) {
 		return order.Instrument{}, false, err
 	}
-	known = listed{when: time.Now()}
+	known = listed{when: b.now()}
 	if err == nil && a.Symbol == symbol {
 		known.in, known.ok = instrument(symbol, a.Class), true
 		known.in.Active = a.Status == "active" && a.Tradable
@@ -137,7 +137,7 @@ func (b *Broker) sighted(ctx context.Context, symbol string) (sighting, error) {
 		return sighting{}, nil
 	}
 	q := &b.quotes
-	if s, fresh := q.look(symbol); fresh {
+	if s, fresh := b.seen(symbol); fresh {
 		return s, nil
 	}
 	select {
@@ -146,36 +146,46 @@ func (b *Broker) sighted(ctx context.Context, symbol string) (sighting, error) {
 	case <-ctx.Done():
 		return sighting{}, ctx.Err()
 	}
-	if s, fresh := q.look(symbol); fresh { // somebody else asked meanwhile
+	if s, fresh := b.seen(symbol); fresh { // somebody else asked meanwhile
 		return s, nil
 	}
-	if err := b.ask(ctx, q.wanted(symbol)); err != nil {
+	if err := b.ask(ctx, b.wanted(symbol)); err != nil {
 		return sighting{}, err
 	}
-	s, _ := q.look(symbol)
+	s, _ := b.seen(symbol)
 	return s, nil
 }
 
-func (q *quotes) look(symbol string) (s sighting, fresh bool) {
+func (b *Broker) now() time.Time { return b.o.Clock.Read().Market }
+
+// young reports whether less than most has passed; a clock that went back makes nothing young.
+func (b *Broker) young(since time.Time, most time.Duration) bool {
+	age := b.now().Sub(since)
+	return age >= 0 && age < most
+}
+
+func (b *Broker) seen(symbol string) (s sighting, fresh bool) {
+	q := &b.quotes
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	s, known := q.last[symbol]
-	return s, known && time.Since(s.asked) < AskEvery
+	return s, known && b.young(s.asked, AskEvery)
 }
 
 // wanted are the symbols to ask for together: those that were wanted lately.
-func (q *quotes) wanted(symbol string) []string {
+func (b *Broker) wanted(symbol string) []string {
+	q := &b.quotes
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.last) >= SymbolsMax {
 		clear(q.last)
 	}
 	s := q.last[symbol]
-	s.wanted = time.Now()
+	s.wanted = b.now()
 	q.last[symbol] = s
 	var out []string
 	for name, s := range q.last {
-		if time.Since(s.wanted) < WatchFor {
+		if b.young(s.wanted, WatchFor) {
 			out = append(out, name)
 		}
 	}
@@ -206,7 +216,7 @@ func (b *Broker) ask(ctx context.Context, symbols []string) error {
 	defer all.mu.Unlock()
 	for _, symbol := range symbols {
 		s := all.last[symbol]
-		s.asked, s.newest = time.Now(), market.Quote{}
+		s.asked, s.newest = b.now(), market.Quote{}
 		if shot := found[symbol]; shot != nil && shot.Quote != nil {
 			quote, err := shot.quote(symbol, b.o.Feed)
 			if err != nil {

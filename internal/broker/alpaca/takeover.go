@@ -25,7 +25,7 @@ var errBusy = errors.New("the account is busy; begin the journal when it is quie
 // Takeover reads the account for a journal that begins now. It forgets what was known.
 func (b *Broker) Takeover(ctx context.Context) (Takeover, error) {
 	for range StillTries {
-		began := b.o.Clock.Read().Wall.UTC()
+		began := b.o.Clock.Read().Market.UTC()
 		before, err := b.idsBefore(ctx, began)
 		if err != nil {
 			return Takeover{}, err

@@ -260,7 +260,7 @@ func (b *Broker) compareClocks(ctx context.Context) error {
 	if err := b.c.read(ctx, "/v2/clock", nil, &c); err != nil {
 		return err
 	}
-	if apart := c.At.Sub(b.o.Clock.Read().Wall); c.At.IsZero() || apart > SkewMax || apart < -SkewMax {
+	if apart := c.At.Sub(b.o.Clock.Read().Market); c.At.IsZero() || apart > SkewMax || apart < -SkewMax {
 		return fmt.Errorf("the broker's clock is %s from ours", apart.Round(time.Millisecond))
 	}
 	return nil
