@@ -116,7 +116,7 @@ func (b *Broker) ask(ctx context.Context, tool string, arguments []byte) (profil
 	return reply, err
 }
 
-// rows asks for figures, page by page until enough says so.
+// rows asks for figures, page by page until enough, which sees each page, says so.
 func (b *Broker) rows(ctx context.Context, w profile.Figures, symbol string, enough func([]profile.Row) bool) (all []profile.Row, err error) {
 	after := ""
 	for range PagesMax {
@@ -133,7 +133,8 @@ func (b *Broker) rows(ctx context.Context, w profile.Figures, symbol string, eno
 			return nil, fmt.Errorf("%s: %w", w, err)
 		}
 		all = append(all, page...)
-		if next == "" || next == after || enough != nil && enough(page) {
+		done := enough != nil && enough(page)
+		if done || next == "" || next == after {
 			return all, nil
 		}
 		after = next

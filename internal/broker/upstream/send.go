@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/broker-rails/broker-rails/internal/gate"
@@ -57,11 +58,19 @@ func (b *Broker) Send(ctx context.Context, s gate.Sealed) gate.Reply {
 
 // says reports whether a reading, as it would be forwarded, is the message.
 func says(r *profile.Reading, m *gate.Message) bool {
-	if m.Action == order.ActionCancel {
+	switch m.Action {
+	case order.ActionCancel:
 		return r.Class == profile.Cancel && m.TargetBrokerID != "" && r.Order.OrderID == m.TargetBrokerID
+	case order.ActionReplace:
+		if m.TargetBrokerID == "" || r.Order.OrderID != m.TargetBrokerID {
+			return false
+		}
+	case order.ActionNew:
+	default:
+		return false
 	}
 	in, refusal := r.Intent()
-	return refusal == nil && m.Action == order.ActionNew && in.Action == m.Action && in.Symbol == m.Instrument.Symbol && in.Side == m.Side &&
+	return refusal == nil && in.Action == m.Action && in.Symbol == m.Instrument.Symbol && in.Side == m.Side &&
 		in.Type == m.Type && in.Quantity == m.Quantity && in.LimitPrice == m.LimitPrice && in.StopPrice == m.StopPrice &&
 		in.TimeInForce == m.TimeInForce && in.ExtendedHours == m.ExtendedHours
 }
@@ -84,7 +93,7 @@ func (b *Broker) keep(id string, r *profile.Reading) {
 
 // read says what a reply proves of the message.
 func (b *Broker) read(m *gate.Message, r *profile.Reading, reply profile.Reply, digest string) gate.Reply {
-	p := r.Outcome(reply)
+	p := r.Answer(m.ClientOrderID, reply)
 	out := gate.Reply{Result: gate.ReplyInDoubt, BrokerID: p.OrderID, Digest: digest, Reason: "the reply proves nothing"}
 	switch p.Outcome {
 	case profile.Rejected:
@@ -101,20 +110,21 @@ func (b *Broker) read(m *gate.Message, r *profile.Reading, reply profile.Reply, 
 			out.BrokerID, out.Reason = "", "the reply is about another order"
 			return out
 		}
-		return echoed(out, &p)
+		return echoed(out, m, &p)
 	}
 	return out
 }
 
 // echoed fills in what the broker says that it holds; what cannot be read proves nothing.
-func echoed(out gate.Reply, p *profile.Proof) gate.Reply {
-	side, err := order.ParseSide(p.Side)
+// Answer has compared symbol, side and quantity, as far as they are there.
+func echoed(out gate.Reply, m *gate.Message, p *profile.Proof) gate.Reply {
+	side, err := order.ParseSide(strings.ToLower(p.Side))
 	quantity, err2 := money.ParseQuantity(p.Quantity)
-	if err != nil || err2 != nil {
+	if err != nil || err2 != nil || p.Symbol == "" {
 		out.Reason = "the reply does not say what the broker holds"
 		return out
 	}
-	out.Result, out.Symbol, out.Side, out.Quantity, out.Reason = gate.ReplyAccepted, p.Symbol, side, quantity, ""
+	out.Result, out.Symbol, out.Side, out.Quantity, out.Reason = gate.ReplyAccepted, m.Instrument.Symbol, side, quantity, ""
 	return out
 }
 

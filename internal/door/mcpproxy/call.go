@@ -103,29 +103,35 @@ func (s *session) refuse(agentID string, c *call, r *profile.Refusal) {
 
 // order has the gate judge a call, and carries it out if it is allowed.
 func (s *session) order(agentID string, c *call, r *profile.Reading) {
-	in, refusal := s.intent(r)
+	if r.Class == profile.CancelAll {
+		s.cancelAll(agentID, c)
+		return
+	}
+	in, explicit, refusal := s.intent(r)
 	if refusal != nil {
 		s.refuse(agentID, c, refusal)
 		return
 	}
+	s.toAgent(response(agentID, s.carryOut(c, in, &explicit)))
+}
+
+// carryOut judges, records and sends one order, and returns the answer to the agent.
+func (s *session) carryOut(c *call, in order.Intent, r *profile.Reading) []byte {
 	g := s.cfg.Gate()
 	// Once judged, an order is carried out and recorded, whether or not its caller stays.
 	ctx := context.WithoutCancel(s.ctx)
 	j := g.Decide(ctx, gate.Call{Intent: in, Door: door, Agent: c.agent, CallID: c.id, RawDigest: c.digest})
 	switch {
 	case j.Fault != "":
-		s.toAgent(response(agentID, faultAnswer(j.Fault, "The order could not be judged. Nothing was sent.", j.ID)))
-		return
+		return faultAnswer(j.Fault, "The order could not be judged. Nothing was sent.", j.ID)
 	case j.Replayed != nil:
-		s.toAgent(response(agentID, replayedAnswer(&j)))
-		return
+		return replayedAnswer(&j)
 	case !j.Allowed():
-		s.toAgent(response(agentID, deniedAnswer(&j)))
-		return
+		return deniedAnswer(&j)
 	}
 	way := &wayOut{session: s}
 	out := g.Forward(s.cfg.Carry(ctx, way, r), j.Permit)
-	s.toAgent(response(agentID, outcomeAnswer(&j, &out, way.raw)))
+	return outcomeAnswer(&j, &out, way.raw)
 }
 
 // wayOut is the session as one order's way out; it keeps the reply for the agent.
@@ -139,27 +145,6 @@ func (w *wayOut) Call(ctx context.Context, tool string, arguments []byte) (profi
 	reply, raw, digest, err := w.session.call(ctx, tool, arguments)
 	w.raw = raw
 	return reply, digest, err
-}
-
-// intent narrows a reading to what the gate judges. Orders that a call names by the
-// broker's id are named to the gate by its own.
-func (s *session) intent(r *profile.Reading) (order.Intent, *profile.Refusal) {
-	in, refusal := r.Intent()
-	if refusal != nil || in.Action == order.ActionNew {
-		return in, refusal
-	}
-	err := s.cfg.Gate().View(s.ctx, func(v gate.View) {
-		for _, o := range v.State.Orders {
-			if o.BrokerID != "" && o.BrokerID == in.Target {
-				in.Target, in.Symbol = o.ID, o.Symbol
-				return
-			}
-		}
-	})
-	if err != nil {
-		return in, &profile.Refusal{Reason: profile.NotJudged, Problem: "names an order, and the journal cannot be read"}
-	}
-	return in, nil
 }
 
 // record journals a refusal. Before the account has a gate there is no journal to write

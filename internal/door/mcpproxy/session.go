@@ -45,7 +45,7 @@ type session struct {
 	waiting  map[int64]*waiting // calls of ours and of the agent at the server
 	agents   map[string]int64   // the agent's calls, by its id's JSON text
 	judging  map[string]bool    // its tool calls that did not get there yet, or never will
-	closing  bool               // no further task is started
+	closed   bool               // no further task is started
 	asked    map[string]bool    // ids of the server's calls to the agent
 	junk     int
 	greeted  bool // the handshake was answered
@@ -84,7 +84,7 @@ func newSession(ctx context.Context, cancel context.CancelCauseFunc, p *Proxy, a
 // recorded before the session is gone.
 func (s *session) finish() {
 	s.mu.Lock()
-	s.closing = true
+	s.closed = true
 	s.mu.Unlock()
 	s.failAll(errServerEnded)
 	s.beginOnce.Do(func() { s.beginErr = errEnded; close(s.begun) })
@@ -101,10 +101,10 @@ func (s *session) finish() {
 func (s *session) spawn(task func()) (started bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.closing {
+	if !s.closed {
 		s.tasks.Go(task)
 	}
-	return !s.closing
+	return !s.closed
 }
 
 // toAgent writes to the agent; one that does not read ends the session.
