@@ -36,8 +36,8 @@ var (
 	errPartial = errors.New("the broker has not listed all fills of the order yet")
 )
 
-// Account reads the account between two looks that found nothing new, so that it holds
-// what the newest event told.
+// Account reads the account between two looks of which the second found nothing new, so
+// that it holds what the newest event told, and nothing more.
 func (b *Broker) Account(ctx context.Context) (gate.BrokerAccount, error) {
 	done, err := b.read(ctx)
 	if err != nil {
@@ -49,8 +49,10 @@ func (b *Broker) Account(ctx context.Context) (gate.BrokerAccount, error) {
 		b.begin(b.o.Began)
 	}
 	for range StillTries {
-		if err := b.look(ctx, true); err != nil {
-			return gate.BrokerAccount{}, err
+		if b.due() {
+			if err := b.look(ctx, true); err != nil {
+				return gate.BrokerAccount{}, err
+			}
 		}
 		before := p.state()
 		seen, err := b.figures(ctx)

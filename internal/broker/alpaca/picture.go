@@ -154,6 +154,7 @@ func (b *Broker) due() bool {
 func (b *Broker) look(ctx context.Context, whole bool) error {
 	p := &b.picture
 	b.mu.Lock()
+	rung := b.rung
 	b.rung = false // what rings from here on is looked at again
 	for _, id := range b.sent {
 		if _, known := p.orders[id]; !known {
@@ -162,7 +163,7 @@ func (b *Broker) look(ctx context.Context, whole bool) error {
 	}
 	b.sent = nil
 	b.mu.Unlock()
-	err := b.lookAt(ctx, whole)
+	err := b.lookAt(ctx, whole, rung || p.looked.IsZero())
 	if err != nil {
 		b.ring()
 		return err
@@ -172,16 +173,20 @@ func (b *Broker) look(ctx context.Context, whole bool) error {
 	return nil
 }
 
-func (b *Broker) lookAt(ctx context.Context, whole bool) error {
+// lookAt makes three calls, one more if money that moved is asked for, and one less if
+// nothing rang: an order that was not seen open then has not come and gone.
+func (b *Broker) lookAt(ctx context.Context, whole, rung bool) error {
 	p := &b.picture
 	// Orders before fills: what filled an order that is seen to be over is then seen too.
 	open, err := b.listed(ctx, "open", time.Time{})
 	if err != nil {
 		return err
 	}
-	ended, err := b.endedOrders(ctx)
-	if err != nil {
-		return err
+	var ended []shownOrder
+	if rung || !b.Listening() {
+		if ended, err = b.endedOrders(ctx); err != nil {
+			return err
+		}
 	}
 	if err := b.fills(ctx); err != nil {
 		return err

@@ -254,14 +254,24 @@ func (b *Broker) hours(d market.TradeDate) string {
 
 // compareClocks refuses a broker whose clock is far from ours: its times order events.
 func (b *Broker) compareClocks(ctx context.Context) error {
-	var c struct {
-		At time.Time `json:"timestamp"`
-	}
-	if err := b.c.read(ctx, "/v2/clock", nil, &c); err != nil {
+	at, err := b.Time(ctx)
+	if err != nil {
 		return err
 	}
-	if apart := c.At.Sub(b.o.Clock.Read().Market); c.At.IsZero() || apart > SkewMax || apart < -SkewMax {
+	if apart := at.Sub(b.o.Clock.Read().Market); apart > SkewMax || apart < -SkewMax {
 		return fmt.Errorf("the broker's clock is %s from ours", apart.Round(time.Millisecond))
 	}
 	return nil
+}
+
+// Time is what the broker's clock shows.
+func (b *Broker) Time(ctx context.Context) (time.Time, error) {
+	var c struct {
+		At time.Time `json:"timestamp"`
+	}
+	err := b.c.read(ctx, "/v2/clock", nil, &c)
+	if err == nil && c.At.IsZero() {
+		err = fmt.Errorf("clock: %w", errUnreadable)
+	}
+	return c.At.UTC(), err
 }
