@@ -139,7 +139,7 @@ func (a *app) root() *cobra.Command {
 		{"act", []*cobra.Command{
 			a.haltCommand(), a.reduceOnlyCommand(), a.resumeCommand(), a.cancelCommand(), a.reconcileCommand(), a.reloadCommand(),
 		}},
-		{"prove", []*cobra.Command{a.checkCommand(), a.testCommand(), a.fakeBrokerCommand(), a.adversarialCommand(), a.limitsCommand(), a.sessionCommand(), a.replayCommand(), a.auditVerifyCommand(), a.tamperCommand(), a.auditCommand(), a.witnessCommand()}},
+		{"prove", []*cobra.Command{a.checkCommand(), a.testCommand(), a.fakeBrokerCommand(), a.profileCommand(), a.adversarialCommand(), a.limitsCommand(), a.sessionCommand(), a.replayCommand(), a.auditVerifyCommand(), a.tamperCommand(), a.auditCommand(), a.witnessCommand()}},
 		{"", []*cobra.Command{a.versionCommand()}},
 	} {
 		for _, c := range g.commands {

@@ -118,10 +118,16 @@ func text(s string) *value { return &value{kind: '"', text: s} }
 // decode reads exactly one JSON value: no duplicate names, no invalid UTF-8, nothing
 // after it, nothing nested deeper than DepthMax or with more than MembersMax members.
 func decode(raw []byte, bytesMax int) (*value, *Refusal) {
+	return decodeMembers(raw, bytesMax, MembersMax)
+}
+
+// decodeMembers is decode with another limit of members: MembersMax is for what an agent
+// sends, not for the lists of a server.
+func decodeMembers(raw []byte, bytesMax, membersMax int) (*value, *Refusal) {
 	if len(raw) > bytesMax {
 		return nil, &Refusal{Reason: MalformedCall, Problem: "is too long"}
 	}
-	d := &decoder{dec: jsontext.NewDecoder(bytes.NewReader(raw))}
+	d := &decoder{dec: jsontext.NewDecoder(bytes.NewReader(raw)), members: MembersMax - membersMax}
 	v, err := d.value(1)
 	if err == nil {
 		if _, end := d.dec.ReadToken(); !errors.Is(end, io.EOF) {
