@@ -24,11 +24,14 @@ func (r *loader) argument(p strict.Pair, path string) argument {
 		fallback: f.Text("default"), absent: f.Word("absent", "refuse", "default", "keep", "none"), nullable: f.Flag("nullable"),
 		unit: f.Word("unit", units()...), spelling: f.Texts("symbol", 8), id: f.Word("id", forms()...), sign: f.Flag("sign"),
 	}
-	if a.to == "" {
+	if f.At("to") == nil {
 		f.Refuse("to", "is missing", "say what the argument means, or put it under ignore with a reason")
 	}
-	if a.kind == "" {
-		f.Refuse("type", "is missing", "")
+	if f.At("type") == nil {
+		f.Refuse("type", "is missing", "known are "+strings.Join(kinds(), ", "))
+	}
+	if a.to == "" || a.kind == "" {
+		return a // what else there is to say hangs on them
 	}
 	known := canonical(a.to)
 	a.words = r.words(f, "map", known)
