@@ -1,0 +1,286 @@
+// Command mutate breaks the packages that judge orders, one small change at a time, and
+// says which changes no test sees.
+//
+// Every mutant of a package stands in one instrumented build, which only the compiler
+// sees, and a variable of the environment says which one is alive. So there is one
+// compilation a package, not one a mutant.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+)
+
+// survived is the exit code for a survivor that no file names, or a stale name.
+const survived = 4
+
+func main() {
+	o := options{parallel: 2}
+	flag.BoolVar(&o.json, "json", false, "print every mutant as JSON")
+	flag.BoolVar(&o.own, "own", false, "run only the tests of the mutant's own package")
+	flag.StringVar(&o.only, "func", "", "only mutants of the functions with this in their name")
+	flag.StringVar(&o.keep, "keep", "", "write the instrumented build into this folder and leave it there")
+	flag.IntVar(&o.parallel, "parallel", 2, "test processes at a time")
+	flag.Parse()
+	o.packages = flag.Args()
+	if len(o.packages) == 0 {
+		o.packages = []string{"rail", "risk", "account"}
+	}
+	root, err := os.Getwd()
+	if err == nil {
+		o.root = root
+		o.notesDir = filepath.Join(root, "test", "mutate")
+		o.targets, o.suites = shipped(o.packages, o.own)
+		err = o.run(os.Stdout, os.Stderr)
+	}
+	switch {
+	case err == nil:
+	case err == errSurvived:
+		os.Exit(survived)
+	default:
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+const module = "github.com/broker-rails/broker-rails/"
+
+// shipped are the packages that are mutated, and the suites that may kill. Later suites
+// see only what the earlier ones let live.
+func shipped(names []string, own bool) (targets []string, suites []*suite) {
+	for _, n := range names {
+		targets = append(targets, "./internal/"+n)
+	}
+	rapid := []string{"-rapid.seed=1", "-rapid.checks=30", "-rapid.nofailfile"}
+	all := []*suite{
+		{name: "rail", path: module + "internal/rail", dir: "internal/rail", flags: rapid, slowest: 5 * time.Second},
+		{name: "risk", path: module + "internal/risk", dir: "internal/risk", flags: rapid, slowest: 5 * time.Second},
+		{name: "account", path: module + "internal/account", dir: "internal/account", flags: rapid, slowest: 5 * time.Second},
+		{name: "gate", path: module + "internal/gate", dir: "internal/gate", flags: rapid, slowest: 400 * time.Millisecond},
+		{name: "cases", path: "./cmd/rails", dir: ".", command: []string{"test", "testdata/cases"}, slowest: 20 * time.Second},
+	}
+	if !own {
+		return targets, all
+	}
+	for _, s := range all {
+		for _, n := range names {
+			if s.name == n {
+				suites = append(suites, s)
+			}
+		}
+	}
+	return targets, suites
+}
+
+type options struct {
+	root, notesDir  string
+	packages        []string
+	targets         []string
+	suites          []*suite
+	json, own       bool
+	only, keep      string
+	parallel        int
+	mutants         []*mutant
+	leftOut         map[string]int
+	notCompiled     map[string]int
+	unusable        []string
+	explained, open *notes
+}
+
+var errSurvived = fmt.Errorf("survivors that no file names")
+
+func (o *options) run(out, progress io.Writer) (err error) {
+	dir := o.keep
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "mutate"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+	}
+	if o.explained, err = readNotes(filepath.Join(o.notesDir, "explained.txt")); err != nil {
+		return err
+	}
+	if o.open, err = readNotes(filepath.Join(o.notesDir, "open.txt")); err != nil {
+		return err
+	}
+	start := time.Now()
+	if err := o.build(dir); err != nil {
+		return err
+	}
+	fmt.Fprintf(progress, "built %d mutants into %d suites in %s\n", len(o.mutants), len(o.suites), time.Since(start).Round(time.Second))
+	ids := 0
+	for _, m := range o.mutants {
+		ids = max(ids, m.ID)
+	}
+	trials, unusable, err := measure(dir, o.suites, ids, o.parallel)
+	if err != nil {
+		return err
+	}
+	o.unusable = unusable
+	fmt.Fprintf(progress, "%d tests measured, %d left out, %s\n", len(trials), len(unusable), time.Since(start).Round(time.Second))
+	wanted := o.mutants[:0:0]
+	for _, m := range o.mutants {
+		if strings.Contains(m.Func, o.only) {
+			wanted = append(wanted, m)
+		}
+	}
+	o.mutants = wanted
+	const every = 200
+	done := make(chan struct{}, len(wanted))
+	each(len(wanted), o.parallel, func(i int) {
+		judge(wanted[i], o.suites, trials)
+		done <- struct{}{}
+		if n := len(done); n%every == 0 {
+			fmt.Fprintf(progress, "%d of %d, %s\n", n, len(wanted), time.Since(start).Round(time.Second))
+		}
+	})
+	return o.report(out)
+}
+
+// build instruments the packages and compiles the suites. What the compiler refuses is
+// taken out, and it is asked again.
+func (o *options) build(dir string) error {
+	skip := map[int]bool{}
+	o.leftOut, o.notCompiled = map[string]int{}, map[string]int{}
+	sources, err := load(o.root, o.targets)
+	if err != nil {
+		return err
+	}
+	for _, s := range o.suites {
+		s.bin = filepath.Join(dir, s.name+".bin")
+		s.dir = filepath.Join(o.root, s.dir)
+	}
+	const rounds = 8
+	for range rounds {
+		next := 0
+		o.mutants = nil
+		var plans []*plan
+		for _, s := range sources {
+			p := planOf(o.root, s, &next, skip)
+			o.leftOut[s.name] = p.leftOut
+			o.mutants = append(o.mutants, p.mutants...)
+			plans = append(plans, p)
+		}
+		overlay, err := writeOverlay(dir, plans)
+		if err != nil {
+			return err
+		}
+		refused, err := o.compile(overlay, skip)
+		if err != nil {
+			return err
+		}
+		if !refused {
+			return nil
+		}
+	}
+	return fmt.Errorf("the instrumented build still does not compile")
+}
+
+func (o *options) compile(overlay string, skip map[int]bool) (refused bool, err error) {
+	for _, s := range o.suites {
+		text, err := s.build(o.root, overlay)
+		if err == nil {
+			continue
+		}
+		for _, m := range compileError.FindAllStringSubmatch(text, -1) {
+			for _, x := range o.mutants {
+				if x.Package == m[1] && filepath.Base(x.File) == m[2] && fmt.Sprint(x.Line) == m[3] && !skip[x.ID] {
+					skip[x.ID], refused = true, true
+					o.notCompiled[x.Package]++
+				}
+			}
+		}
+		if !refused {
+			return false, fmt.Errorf("build %s: %w\n%s", s.name, err, text)
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+// counts are one package's figures.
+type counts struct {
+	Package     string `json:"package"`
+	Mutants     int    `json:"mutants"`
+	Killed      int    `json:"killed"`
+	TimedOut    int    `json:"timed_out"`
+	Survived    int    `json:"survived"`
+	Explained   int    `json:"explained"`
+	Open        int    `json:"open"`
+	NotCompiled int    `json:"not_compiled"`
+}
+
+func (o *options) report(out io.Writer) error {
+	byName := map[string]*counts{}
+	var order []*counts
+	looked := map[string]bool{}
+	var unnamed []*mutant
+	for _, m := range o.mutants {
+		c := byName[m.Package]
+		if c == nil {
+			c = &counts{Package: m.Package, NotCompiled: o.notCompiled[m.Package] + o.leftOut[m.Package]}
+			byName[m.Package] = c
+			order = append(order, c)
+			looked[m.Package] = o.only == ""
+		}
+		c.Mutants++
+		switch m.Outcome {
+		case "killed":
+			c.Killed++
+			continue
+		case "timeout":
+			c.TimedOut++
+			continue
+		}
+		c.Survived++
+		if reason, ok := o.explained.takes(m); ok {
+			c.Explained++
+			m.Reason = reason
+		} else if _, ok := o.open.takes(m); ok {
+			c.Open++
+			m.Reason = "open"
+		} else {
+			unnamed = append(unnamed, m)
+		}
+	}
+	stale := append(o.explained.stale(looked), o.open.stale(looked)...)
+	sort.Strings(stale)
+	if o.json {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		err := e.Encode(map[string]any{"schema": "broker-rails/mutate/1", "packages": order, "mutants": o.mutants, "unnamed": len(unnamed), "stale": stale, "left_out_tests": o.unusable})
+		if err != nil {
+			return err
+		}
+	} else {
+		printTable(out, order, unnamed, stale, o.unusable)
+	}
+	if len(unnamed)+len(stale) > 0 {
+		return errSurvived
+	}
+	return nil
+}
+
+func printTable(out io.Writer, order []*counts, unnamed []*mutant, stale, unusable []string) {
+	for _, m := range unnamed {
+		fmt.Fprintf(out, "%s:%d: %s survives\n\n%s %s %s\n%s\n%s\n\n", m.File, m.Line, m.Outcome, m.Package, m.Func, m.Operator, m.Source, m.Change)
+	}
+	for _, k := range stale {
+		fmt.Fprintf(out, "stale: no survivor is\n%s\n\n", k)
+	}
+	if len(unusable) > 0 {
+		fmt.Fprintf(out, "%d tests are left out: they need allocations or time that the instrumented build does not have\n", len(unusable))
+	}
+	fmt.Fprintf(out, "%-10s %8s %8s %8s %9s %10s %6s %8s %12s\n", "package", "mutants", "killed", "timeout", "survived", "explained", "open", "unnamed", "not compiled")
+	for _, c := range order {
+		fmt.Fprintf(out, "%-10s %8d %8d %8d %9d %10d %6d %8d %12d\n", c.Package, c.Mutants, c.Killed, c.TimedOut, c.Survived, c.Explained, c.Open, c.Survived-c.Explained-c.Open, c.NotCompiled)
+	}
+}
