@@ -182,8 +182,19 @@ func (s *session) start() {
 	})
 }
 
-// violated records and answers a message of the agent that is not handed on.
+// violated records and answers a message of the agent that is not handed on. After the
+// handshake it waits for the account, so that a new one's journal has it.
 func (s *session) violated(v *wire.Violation) {
+	s.mu.Lock()
+	greeted := s.greeted
+	s.mu.Unlock()
+	if greeted {
+		s.start()
+		select {
+		case <-s.begun:
+		case <-s.ctx.Done():
+		}
+	}
 	sum := sha256.Sum256(v.Raw)
 	c := &call{id: s.nextCall(), agent: s.principal, tool: v.Tool, digest: hex.EncodeToString(sum[:]), bytes: v.Bytes}
 	if c.tool == "" {
