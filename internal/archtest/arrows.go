@@ -68,7 +68,8 @@ func arrows() map[string][]string {
 		verify:                    nil,
 		"verify/cmd/rails-verify": {verify},
 
-		"internal/store/storetest": {journal, gate, money, order},
+		"internal/store/storetest":   {journal, gate, money, order},
+		"internal/limits/limitstest": {limits, money, order},
 
 		scenario: append(slices.Clone(verdicts), "internal/strict", gate, audit, normalize, paper, quotes, clock, memory),
 		// It judges a limits document by scenarios it makes up, so it stands above the runner.
@@ -84,7 +85,7 @@ func arrows() map[string][]string {
 		"internal/tamper": append(slices.Clone(verdicts), gate, audit, sqlite, tree, verify, witness),
 		"internal/cli": append(slices.Clone(verdicts), gate, audit, "internal/replay", normalize, paper, quotes, clock,
 			sqlite, mcpserver, scenario, markfile, adversary, sim, tree, verify, witness, "internal/attest", "internal/tamper", "internal/lint", "internal/bound", "internal/fakealpaca",
-			"internal/door/mcpproxy", "internal/broker/upstream", "internal/profile", "profiles"),
+			"internal/door/mcpproxy", "internal/broker/upstream", "internal/broker/alpaca", "internal/profile", "profiles"),
 		"cmd/rails": {"internal/cli"},
 
 		// A stand-in for a broker's service, started by a command of its own and by tests.
@@ -163,7 +164,7 @@ func nevers() []never {
 		},
 		{
 			[]string{"cmd/", "internal/cli"},
-			[]string{"internal/archtest", "internal/faults", "internal/drill", "internal/store/storetest"},
+			[]string{"internal/archtest", "internal/faults", "internal/drill", "internal/store/storetest", "internal/limits/limitstest"},
 			"what proves the product does not serve orders",
 		},
 		{

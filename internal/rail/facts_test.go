@@ -6,6 +6,7 @@ import (
 
 	"github.com/broker-rails/broker-rails/internal/account"
 	"github.com/broker-rails/broker-rails/internal/limits"
+	"github.com/broker-rails/broker-rails/internal/limits/limitstest"
 	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/order"
@@ -25,7 +26,7 @@ var at = time.Date(2026, time.March, 18, 15, 0, 0, 0, time.UTC)
 
 var calendar = market.XNYS()
 
-func on[T any](v T) limits.Limit[T] { return limits.Limit[T]{Set: true, On: true, Value: v} }
+func on[T any](v T) limits.Limit[T] { return limitstest.On(v) }
 
 // switchedOff is a key that the operator wrote off.
 func switchedOff[T any]() limits.Limit[T] { return limits.Limit[T]{Set: true} }
@@ -46,67 +47,11 @@ func quoteOf(bid, ask string) market.Quote {
 	}
 }
 
-// baseLimits has every rail on, each far enough from the base order.
-func baseLimits() *limits.Document {
-	return &limits.Document{
-		Version: 1, Account: "paper", Mode: limits.Paper, Currency: "USD", Calendar: "XNYS",
-		Instrument: limits.Instrument{
-			Symbols:      []string{"AAPL", "MSFT"},
-			AssetClasses: []order.AssetClass{order.USEquity},
-			Sides:        []order.Side{order.Buy, order.Sell},
-			OrderTypes:   []order.Type{order.Limit, order.Market, order.Stop, order.StopLimit},
-			TimesInForce: []order.TimeInForce{order.Day, order.GTC, order.IOC, order.GTD},
-		},
-		Size: limits.Size{
-			MaxOrderQuantity:    on(qty("100")),
-			MaxOrderNotional:    on(ntl("25000")),
-			MinOrderNotional:    on(ntl("1")),
-			MaxOrderPctOfEquity: on(pct("50")),
-			QuantityStep:        on(qty("1")),
-		},
-		Position: limits.Position{
-			MaxPositionQuantity: on(qty("500")),
-			MaxPositionNotional: on(ntl("100000")),
-			MaxGrossExposure:    on(ntl("250000")),
-			MaxNetExposure:      on(ntl("250000")),
-			MaxConcentration:    on(pct("90")),
-			RequireBuyingPower:  true,
-			MaxOpenOrders:       on(20),
-			MaxInDoubt:          on(1),
-		},
-		Collar: limits.Collar{
-			LimitPriceCollar:    on(bps("150")),
-			ExitPriceCollar:     on(bps("300")),
-			PassivePriceCollar:  on(bps("2000")),
-			MarketOrderSpread:   on(bps("50")),
-			MarketOrderSlippage: on(bps("50")),
-			MaxQuoteAge:         on(5 * time.Second),
-			MaxSpread:           on(bps("200")),
-			PriceStep:           on(limits.PriceStep{USEquity: true}),
-			StopPriceSide:       on(true),
-		},
-		Session: limits.Session{
-			RequireMarketOpen:    true,
-			TradingWindow:        on(limits.TimeWindow{From: 9*time.Hour + 35*time.Minute, To: 15*time.Hour + 55*time.Minute}),
-			MaxOrdersPerMinute:   on(10),
-			MaxNotionalPerMinute: on(ntl("50000")),
-			MaxMessagesPerMinute: on(60),
-			MaxOrdersPerDay:      on(200),
-			MaxNotionalPerDay:    on(ntl("500000")),
-			MaxDailyLoss:         on(ntl("5000")),
-			MaxDrawdown:          on(ntl("20000")),
-			DuplicateWindow:      on(10 * time.Second),
-			DenialStorm:          on(limits.DenialStorm{Denials: 100, Window: 10 * time.Minute}),
-			RepeatedExecution:    on(limits.RepeatedExecution{Cycles: 50, Window: time.Hour}),
-		},
-	}
-}
-
 // baseFacts is an allowed buy of 10 AAPL at 200.00, quoted 199.98 to 200.02, in a flat
 // account with 100,000 of cash. Every figure is set as risk would; a test that changes
 // one changes those that follow from it. Call figures after changing Limits.
 func baseFacts() Facts {
-	doc := baseLimits()
+	doc := limitstest.Full()
 	s := account.New("paper")
 	s.Broker, s.Currency, s.Started = "paper", "USD", true
 	s.Seq, s.At = 2, at.Add(-time.Minute)

@@ -9,6 +9,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/account"
 	"github.com/broker-rails/broker-rails/internal/journal"
 	"github.com/broker-rails/broker-rails/internal/limits"
+	"github.com/broker-rails/broker-rails/internal/limits/limitstest"
 	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/order"
@@ -31,63 +32,20 @@ var elevenAM = time.Date(2026, time.March, 18, 15, 0, 0, 0, time.UTC)
 
 var calendar = market.XNYS()
 
-func on[T any](v T) limits.Limit[T] { return limits.Limit[T]{Set: true, On: true, Value: v} }
+func on[T any](v T) limits.Limit[T] { return limitstest.On(v) }
 
 // wide has every rail on, with figures that leave room for the tests' orders.
 func wide() *limits.Document {
-	return &limits.Document{
-		Version: 1, Account: "paper", Mode: limits.Paper, Currency: "USD", Calendar: "XNYS",
-		Fingerprint: strings.Repeat("ab", 32),
-		Instrument: limits.Instrument{
-			Symbols:      append([]string{"AAPL", "MSFT"}, symbols(50)...),
-			AssetClasses: []order.AssetClass{order.USEquity},
-			Sides:        []order.Side{order.Buy, order.Sell},
-			OrderTypes:   []order.Type{order.Limit, order.Market, order.Stop, order.StopLimit},
-			TimesInForce: []order.TimeInForce{order.Day, order.GTC, order.IOC, order.GTD},
-		},
-		Size: limits.Size{
-			MaxOrderQuantity:    on(qty("1000")),
-			MaxOrderNotional:    on(ntl("250000")),
-			MinOrderNotional:    on(ntl("1")),
-			MaxOrderPctOfEquity: on(pct("50")),
-			QuantityStep:        on(qty("1")),
-		},
-		Position: limits.Position{
-			MaxPositionQuantity: on(qty("5000")),
-			MaxPositionNotional: on(ntl("1000000")),
-			MaxGrossExposure:    on(ntl("2500000")),
-			MaxNetExposure:      on(ntl("2500000")),
-			MaxConcentration:    on(pct("90")),
-			RequireBuyingPower:  true,
-			MaxOpenOrders:       on(20),
-			MaxInDoubt:          on(1),
-		},
-		Collar: limits.Collar{
-			LimitPriceCollar:    on(bps("150")),
-			ExitPriceCollar:     on(bps("300")),
-			PassivePriceCollar:  on(bps("2000")),
-			MarketOrderSpread:   on(bps("50")),
-			MarketOrderSlippage: on(bps("50")),
-			MaxQuoteAge:         on(5 * time.Second),
-			MaxSpread:           on(bps("200")),
-			PriceStep:           on(limits.PriceStep{USEquity: true}),
-			StopPriceSide:       on(true),
-		},
-		Session: limits.Session{
-			RequireMarketOpen:    true,
-			TradingWindow:        on(limits.TimeWindow{From: 9*time.Hour + 35*time.Minute, To: 15*time.Hour + 55*time.Minute}),
-			MaxOrdersPerMinute:   on(100),
-			MaxNotionalPerMinute: on(ntl("5000000")),
-			MaxMessagesPerMinute: on(600),
-			MaxOrdersPerDay:      on(2000),
-			MaxNotionalPerDay:    on(ntl("50000000")),
-			MaxDailyLoss:         on(ntl("500000")),
-			MaxDrawdown:          on(ntl("900000")),
-			DuplicateWindow:      on(10 * time.Second),
-			DenialStorm:          on(limits.DenialStorm{Denials: 100, Window: 10 * time.Minute}),
-			RepeatedExecution:    on(limits.RepeatedExecution{Cycles: 50, Window: time.Hour}),
-		},
-	}
+	d := limitstest.Full()
+	d.Fingerprint = strings.Repeat("ab", 32)
+	d.Instrument.Symbols = append(d.Instrument.Symbols, symbols(50)...)
+	d.Size.MaxOrderQuantity, d.Size.MaxOrderNotional = on(qty("1000")), on(ntl("250000"))
+	d.Position.MaxPositionQuantity, d.Position.MaxPositionNotional = on(qty("5000")), on(ntl("1000000"))
+	d.Position.MaxGrossExposure, d.Position.MaxNetExposure = on(ntl("2500000")), on(ntl("2500000"))
+	d.Session.MaxOrdersPerMinute, d.Session.MaxNotionalPerMinute, d.Session.MaxMessagesPerMinute = on(100), on(ntl("5000000")), on(600)
+	d.Session.MaxOrdersPerDay, d.Session.MaxNotionalPerDay = on(2000), on(ntl("50000000"))
+	d.Session.MaxDailyLoss, d.Session.MaxDrawdown = on(ntl("500000")), on(ntl("900000"))
+	return d
 }
 
 // symbols are n names in their order: S100, S101, ...
