@@ -1,6 +1,7 @@
 package rail
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -119,9 +120,15 @@ func finds(t *testing.T, got Finding, id ID, want Status) {
 		if got.Observed == "" || got.Limit == "" || got.Text == "" {
 			t.Errorf("%s: a denial needs observed, limit and text: %+v", id, got)
 		}
+		if want := retryOf(got); got.Retry != want || !strings.HasSuffix(got.Text, ".") {
+			t.Errorf("%s: retry %d and %q, want %d and a full stop", id, got.Retry, got.Text, want)
+		}
 	case Fault:
 		if got.Text == "" {
 			t.Errorf("%s: a fault names what is missing: %+v", id, got)
+		}
+		if got.Retry != RetryLater {
+			t.Errorf("%s: retry %d of a fault, want later", id, got.Retry)
 		}
 	}
 }

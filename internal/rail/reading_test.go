@@ -75,7 +75,7 @@ func TestFailClosedOnALimitThatNobodyWrote(t *testing.T) {
 	}
 	for _, j := range judges() {
 		got := j.check(&f)
-		if keyed[j.id] && got.Status != Fault {
+		if keyed[j.id] && (got.Status != Fault || got.Rail != j.id) {
 			t.Errorf("%s answers %+v without its key", j.id, got)
 		}
 		if !keyed[j.id] && got.Status != Pass {
