@@ -63,6 +63,19 @@ func (h *Harm) BoundWords() string {
 	return grouped(h.Bound)
 }
 
+// AttainedWords is what the attacker reached, for people.
+func (h *Harm) AttainedWords() string { return grouped(h.Attained) }
+
+// AttainedWords is what the attacker's best plans held of the symbol, for people. They hunt
+// for the worst of an account and not for each position: one that none of them went for is
+// no failed attempt.
+func (p *Position) AttainedWords() string {
+	if p.Attained == "0" {
+		return "-"
+	}
+	return grouped(p.Attained)
+}
+
 // GapWords is the gap, for people.
 func (h *Harm) GapWords() string {
 	if h.Gap == "" {
@@ -156,7 +169,7 @@ func (h *Horizon) parts() []report.Part {
 			table.Bad = append(table.Bad, i)
 		}
 		table.Rows = append(table.Rows, []string{
-			x.Measure.Words(), x.BoundWords(), grouped(x.Attained), grouped(x.AtBroker), x.GapWords(),
+			x.Measure.Words(), x.BoundWords(), x.AttainedWords(), grouped(x.AtBroker), x.GapWords(),
 		})
 		proof.Rows = append(proof.Rows, []string{x.Measure.Words(), strings.Join(x.Says(), "; ")})
 	}
@@ -166,13 +179,14 @@ func (h *Horizon) parts() []report.Part {
 	if c, ok := h.picture(); ok {
 		pictures.Curves = append(pictures.Curves, c)
 	}
-	held := &report.Table{Head: []string{"symbol", "side", "most held", "attained", "tight"}}
-	for _, x := range h.Positions {
+	held := &report.Table{Head: []string{"symbol", "side", "most held", "attained", "what bounds it"}}
+	for i := range h.Positions {
+		x := &h.Positions[i]
 		most := x.Bound
 		if x.Unbounded {
 			most = "unbounded"
 		}
-		held.Rows = append(held.Rows, []string{x.Symbol, x.Side, most, x.Attained, x.Tight})
+		held.Rows = append(held.Rows, []string{x.Symbol, x.Side, most, x.AttainedWords(), x.Tight})
 	}
 	out := []report.Part{pictures}
 	if len(worth.Rows) > 0 {
@@ -181,7 +195,7 @@ func (h *Horizon) parts() []report.Part {
 	return append(out,
 		report.Part{Title: "Bound and attacker", Table: table},
 		report.Part{Title: "Derivations", Note: "The inequalities, each times its factor, add up to the bound.", Table: proof, Wrap: true},
-		report.Part{Title: "Greatest position of each symbol", Table: held})
+		report.Part{Title: "Greatest position of each symbol", Note: "Where nothing is attained, none of the attacker's best plans went for that symbol.", Table: held})
 }
 
 // picturePoints is how many points a curve has.

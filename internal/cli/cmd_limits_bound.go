@@ -88,7 +88,7 @@ func (a *app) limitsBound(ctx context.Context, f *boundFlags) error {
 
 func (a *app) printBound(name string, f *boundFlags, r *bound.Report) error {
 	p := a.out
-	p.line(p.strong(r.Headline()))
+	p.text(p.strong(r.Headline()))
 	p.line()
 	p.line("By ", name, ", from a flat account with ", r.Cash, " ", r.Currency)
 	for i := range r.Horizons {
@@ -102,7 +102,7 @@ func (a *app) printBound(name string, f *boundFlags, r *bound.Report) error {
 			if x.Unbounded {
 				by = strings.Join(x.Says(), "")
 			}
-			t.add(x.Measure.Words(), a.boundWords(x), x.Attained, x.GapWords(), by)
+			t.add(x.Measure.Words(), a.boundWords(x), x.AttainedWords(), x.GapWords(), by)
 		}
 		p.table(t, "")
 		if f.proof {
@@ -114,12 +114,12 @@ func (a *app) printBound(name string, f *boundFlags, r *bound.Report) error {
 		p.line(p.strong("These limits allow more than their names say:"))
 	}
 	for _, n := range r.Notes {
-		p.line("  ", n)
+		p.hanging("  ", n)
 	}
 	p.line()
 	p.line(p.strong("The price model:"))
 	for _, m := range r.Model {
-		p.line("  ", m)
+		p.hanging("  ", m)
 	}
 	p.line()
 	if !f.proof || f.html == "" {
@@ -142,7 +142,7 @@ func (a *app) printProof(h *bound.Horizon) {
 		p.line()
 		p.line(x.Measure.Words(), " ≤ ", x.BoundWords())
 		for _, l := range x.Says() {
-			p.line("    ", l)
+			p.hanging("    ", l)
 		}
 		if x.Denied > 0 {
 			p.line("    ", fmt.Sprintf("%d orders of the attacker's plan were refused by the gate", x.Denied))
@@ -150,12 +150,13 @@ func (a *app) printProof(h *bound.Horizon) {
 	}
 	p.line()
 	t := columns("symbol", "side", ">most held", ">attained", "what bounds it")
-	for _, x := range h.Positions {
+	for i := range h.Positions {
+		x := &h.Positions[i]
 		most := x.Bound
 		if x.Unbounded {
 			most = p.bad("unbounded")
 		}
-		t.add(x.Symbol, x.Side, most, x.Attained, x.Tight)
+		t.add(x.Symbol, x.Side, most, x.AttainedWords(), x.Tight)
 	}
 	p.table(t, "")
 }

@@ -135,19 +135,19 @@ func (a *app) printLint(name string, f *lintFlags, r *lint.Report) error {
 	}
 	p.table(t, "")
 	p.line()
-	p.line(plural(r.Count(lint.Reachable), "rail is", "rails are"), " reachable: a scenario was played in which it alone denies; ",
-		fmt.Sprint(r.Count(lint.NeverAlone)), " never deny alone, ", fmt.Sprint(r.Count(lint.Off)), " off, ", fmt.Sprint(r.Count(lint.Undecided)), " not decided")
+	p.text(plural(r.Count(lint.Reachable), "rail is", "rails are") + " reachable: a scenario was played in which it alone denies; " +
+		fmt.Sprintf("%d never deny alone, %d off, %d not decided", r.Count(lint.NeverAlone), r.Count(lint.Off), r.Count(lint.Undecided)))
 	p.line()
 	for _, x := range r.Findings {
 		label := p.warn(x.Label())
 		if x.Danger {
 			label = p.bad(x.Label())
 		}
-		p.line(label, ": ", x.What)
+		p.text(label + ": " + x.What)
 		if x.Arithmetic != "" {
-			p.line("    ", x.Arithmetic)
+			p.hanging("    ", x.Arithmetic)
 		}
-		p.line("    ", p.strong("hint:"), " ", x.Hint)
+		p.hanging("    ", p.strong("hint:")+" "+x.Hint)
 		if x.File != "" && f.out != "" {
 			p.line("    shown by ", filepath.Join(f.out, x.File))
 		}

@@ -47,6 +47,21 @@ func (p *printer) columns() int {
 	return width
 }
 
+// text writes sentences, broken between words where a terminal is narrower; in a pipe a
+// line bounds nothing.
+func (p *printer) text(sentences string) { p.hanging("", sentences) }
+
+// hanging writes text of which every line after the first begins below the first, indented.
+func (p *printer) hanging(indent, text string) {
+	lines := []string{text}
+	if width := p.columns(); width > 0 {
+		lines = strings.Split(lipgloss.Wrap(text, max(width-lipgloss.Width(indent), wrappedMin), ""), "\n")
+	}
+	for _, line := range lines {
+		p.line(indent, strings.TrimRight(line, " "))
+	}
+}
+
 // table writes a table. What is too wide for the terminal is never cut, since half a
 // figure is a wrong one: text in the last column goes on below itself, and where that
 // does not help each row is written as fields.

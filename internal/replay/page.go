@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/report"
 )
 
@@ -144,14 +146,21 @@ func (r *Report) changedTable() *report.Table {
 	if len(r.Changed) == 0 {
 		return nil
 	}
-	t := &report.Table{Head: []string{"decision", "at (UTC)", "order", "recorded", "would be", "followed", "why", "rails"}}
+	t := &report.Table{Head: []string{"decision", "New York", "order", "recorded", "would be", "followed", "why", "rails"}}
 	for i := range r.Changed[:min(shownMax, len(r.Changed))] {
 		c := &r.Changed[i]
 		t.Rows = append(t.Rows, []string{
-			c.Entry, c.At.Format("01-02 15:04:05"), c.Order(), c.Recorded.Verdict, c.AsRecorded.Verdict, c.Followed.Verdict, c.because(), c.Rails(),
+			c.Entry, inNewYork(c.At), c.Order(), c.Recorded.Verdict, c.AsRecorded.Verdict, c.Followed.Verdict, c.because(), c.Rails(),
 		})
 	}
 	return t
+}
+
+// inNewYork writes an instant as New York's clock shows it, without the year.
+func inNewYork(t time.Time) string {
+	local := market.NewYork(t)
+	clock := local.SinceMidnight.Truncate(time.Second)
+	return fmt.Sprintf("%02d-%02d %02d:%02d:%02d", int(local.Date.Month()), local.Date.Day(), int(clock.Hours()), int(clock.Minutes())%60, int(clock.Seconds())%60)
 }
 
 func (c *Changed) because() string {

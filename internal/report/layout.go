@@ -43,7 +43,7 @@ path,line{vector-effect:non-scaling-stroke}
 .bars{display:grid;grid-template-columns:max-content 1fr;gap:3px 10px;margin:12px 0;font-size:13px;font-variant-numeric:tabular-nums}
 .bars>span{grid-row:span 2;align-self:center}
 .bars div{display:flex;align-items:center;gap:6px;line-height:1.15}
-.bars i{height:11px;border-radius:2px;background:var(--curve);flex:none;max-width:calc(100% - 48px)}
+.bars i{height:11px;border-radius:2px;background:var(--curve);flex:none}
 .bars i.b{background:repeating-linear-gradient(135deg,var(--second) 0 4px,transparent 4px 6px)}
 .bars .end{margin-bottom:6px}
 .legend{font-size:13px;margin:6px 0 0}
@@ -87,7 +87,7 @@ footer{margin-top:40px;padding-top:12px;border-top:1px solid var(--line);color:v
 </figure>
 {{end}}{{with .Bars}}{{$b := .}}<p class="legend"><b style="color:var(--curve)">■</b> {{.First}} &nbsp; <b class="two">▨</b> {{.Second}}</p>
 <div class="bars">{{range .Rows}}
-<span>{{.Name}}</span><div><i style="width:{{wide $b .First}}%"></i>{{.First}}</div><div class="end"><i class="b" style="width:{{wide $b .Second}}%"></i>{{.Second}}</div>{{end}}
+<span>{{.Name}}</span><div><i style="width:calc((100% - {{room $b}}ch)*{{wide $b .First}})"></i>{{digits .First}}</div><div class="end"><i class="b" style="width:calc((100% - {{room $b}}ch)*{{wide $b .Second}})"></i>{{digits .Second}}</div>{{end}}
 </div>
 {{end}}` + regionsLayout + `{{with .Heat}}{{$h := .}}<div class="scroll"><table class="heat">
 <tr><th>{{.Corner}}</th>{{range .Cols}}<th>{{.}}</th>{{end}}<th>sum</th></tr>{{range .Rows}}
@@ -95,7 +95,7 @@ footer{margin-top:40px;padding-top:12px;border-top:1px solid var(--line);color:v
 </table></div>
 {{end}}{{$wrap := .Wrap}}{{with .Table}}{{$t := .}}<div class="scroll"><table{{if $wrap}} class="wrap"{{end}}>
 <tr>{{range .Head}}<th>{{.}}</th>{{end}}</tr>{{range $i, $r := .Rows}}
-<tr{{if bad $t $i}} class="out"{{end}}>{{range $r}}<td>{{.}}</td>{{end}}</tr>{{end}}
+<tr{{if bad $t $i}} class="out"{{end}}>{{range $j, $c := $r}}<td{{if $wrap}} data-h="{{head $t $j}}"{{end}}>{{$c}}</td>{{end}}</tr>{{end}}
 </table></div>
 {{end}}</section>
 {{end}}<footer>{{.Foot}}</footer>

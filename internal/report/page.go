@@ -101,6 +101,7 @@ const (
 func (p *Page) HTML() ([]byte, error) {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"line": line, "area": area, "capY": capY, "shade": shade, "left": left, "bad": bad, "second": second, "wide": wide,
+		"room": room, "digits": digits, "head": head,
 		"thin":   func(i int) bool { return i%2 == 1 },
 		"blocks": blocks, "labels": labels, "view": view, "swatch": swatch, "xAt": xAt, "yAt": yAt,
 	}).Parse(layout)
@@ -174,13 +175,40 @@ func shade(h Heat, n int) string {
 	return fmt.Sprintf("%.2f", 0.85*math.Sqrt(float64(n)/float64(most)))
 }
 
-// wide is a bar's share of the longest, in percent.
+// wide is a bar's share of the longest.
 func wide(b Bars, n int) string {
 	most := 1
 	for _, r := range b.Rows {
 		most = max(most, r.First, r.Second)
 	}
-	return fmt.Sprintf("%.1f", float64(n)*100/float64(most))
+	return fmt.Sprintf("%.3f", float64(n)/float64(most))
+}
+
+// room is the space of the longest figure beside a bar, in characters, with what keeps
+// them apart.
+func room(b Bars) int {
+	longest := 0
+	for _, r := range b.Rows {
+		longest = max(longest, len(digits(r.First)), len(digits(r.Second)))
+	}
+	return longest + 2
+}
+
+// digits writes a count with commas between thousands.
+func digits(n int) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// head is the name of a column, empty where a row is longer than the head.
+func head(t Table, column int) string {
+	if column < len(t.Head) {
+		return t.Head[column]
+	}
+	return ""
 }
 
 func bad(t Table, row int) bool {

@@ -65,12 +65,29 @@ func TestWhatStandsOutIsMarked(t *testing.T) {
 
 func TestPairsStandSideBySide(t *testing.T) {
 	text := page(t, Page{Parts: []Part{{
-		Bars:   &Bars{First: "before", Second: "after", Rows: []BarRow{{"a", 4, 1}, {"b", 0, 2}}},
+		Bars:   &Bars{First: "before", Second: "after", Rows: []BarRow{{"a", 4, 1}, {"b", 0, 2}, {"c", 4000, 0}}},
 		Curves: []Curve{{Values: []float64{0, 10}, Second: []float64{10, 0}, SecondName: "after", High: 10}},
 	}}})
-	for _, want := range []string{`width:100.0%"></i>4<`, `width:25.0%"></i>1<`, `width:0.0%"></i>0<`, `width:50.0%"></i>2<`, `class="second" d="M0.0 0.0L1000.0 200.0"`} {
+	for _, want := range []string{
+		// The longest figure, of five characters, keeps its room beside the longest bar.
+		`width:calc((100% - 7ch)*1.000)"></i>4,000<`, `width:calc((100% - 7ch)*0.001)"></i>4<`, `width:calc((100% - 7ch)*0.000)"></i>0<`,
+		`class="second" d="M0.0 0.0L1000.0 200.0"`} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("no %s in the page", want)
 		}
+	}
+}
+
+// TestACellOfSentencesNamesItsColumn: on a telephone there is no head above it.
+func TestACellOfSentencesNamesItsColumn(t *testing.T) {
+	rows := &Table{Head: []string{"rail", "why"}, Rows: [][]string{{"a", "because", "more than the head"}}}
+	text := page(t, Page{Parts: []Part{{Table: rows, Wrap: true}}})
+	for _, want := range []string{`<td data-h="why">because<`, `<td data-h="">more than the head<`} {
+		if !bytes.Contains(text, []byte(want)) {
+			t.Errorf("no %s in the page", want)
+		}
+	}
+	if text := page(t, Page{Parts: []Part{{Table: rows}}}); bytes.Contains(text, []byte("data-h=")) {
+		t.Error("figures stay in columns")
 	}
 }

@@ -154,5 +154,5 @@ const regionsStyle = `.wrap td,.wrap th{text-align:left;white-space:normal;verti
 .ticks.at{position:relative}.ticks.at span{position:absolute;right:0}
 .regions{list-style:none;margin:10px 0 0;padding:0;display:grid;grid-template-columns:repeat(auto-fill,minmax(250px,1fr));gap:4px 14px;font-size:13.5px}
 .regions li{display:flex;gap:8px;align-items:baseline;overflow-wrap:anywhere}.regions b{flex:none;width:26px;text-align:center;border-radius:3px;border:1px solid var(--line);color:#101418;min-height:1.4em}
-@media (max-width:560px){.map{height:260px}}
+@media (max-width:560px){.map{height:260px}.wrap,.wrap tbody,.wrap tr,.wrap td:first-child{display:block}.wrap td:not(:first-child){display:inline-block}.wrap th:not(:only-child){display:none}.wrap tr{border-bottom:1px solid var(--line);padding:6px 0}.wrap td,.wrap td:nth-child(n){border:0;padding:1px 12px 1px 4px;min-width:0;overflow-wrap:anywhere}.wrap td:nth-child(n):empty{display:none}.wrap td:first-child:not(:last-child){font-weight:600}.wrap td:not(:first-child)::before{content:attr(data-h) ": ";color:var(--dim)}}
 `
