@@ -154,17 +154,19 @@ func (a *app) printSession(r *sim.Report, dir string) error {
 		p.field("late fills", seqText(uint64(r.LateOver)), " took position or cash beyond a limit, of orders that the broker had said were over")
 	}
 	p.line()
-	checks := columns("check, at the broker", ">limit", ">peak", ">made", ">failed")
+	checks := columns("check, at the broker", ">limit", ">peak", ">checked", ">failed")
 	for _, c := range r.Checks {
 		checks.add(string(c.Check), dash(c.Cap), dash(c.Peak), seqText(uint64(c.Made)), seqText(uint64(c.Failed)))
 	}
 	p.table(checks, "")
+	p.text(r.ChecksNote())
 	p.line()
 	dates := columns("trade date", ">orders", ">fills", ">denied", ">errors", ">peak exposure", ">largest loss")
 	for _, d := range r.Dates {
 		dates.add(d.Date, seqText(uint64(d.Orders)), seqText(uint64(d.Fills)), seqText(uint64(d.Denied)), seqText(uint64(d.Errors)), dollars(d.Gross), dollars(d.Loss))
 	}
 	p.table(dates, "")
+	p.text(r.DatesNote())
 	p.line()
 	for _, v := range r.Violations {
 		p.line(p.bad("violation"), " ", marketTime(v.At), " ", string(v.Check), ": ", v.Text)

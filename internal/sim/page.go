@@ -55,9 +55,8 @@ func (r *Report) Page() ([]byte, error) {
 			Title: "Through the session", Curves: r.curves(),
 			Note: "Where a trade date ends with nothing held, its cap on orders was reached, and the agent could only sell.",
 		},
-		report.Part{Title: "Each limit, at the broker", Note: "Made is how often it was checked; peak is the most that was recorded.", Table: r.checksTable()},
-		report.Part{Title: "By trade date", Note: "Orders, denials and errors are three things: no call counts as two of them. " +
-			"Orders that reduce a position count towards the day's cap and are never refused by it, so a date may end a little above it.", Table: r.datesTable()},
+		report.Part{Title: "Each limit, at the broker", Note: r.ChecksNote(), Table: r.checksTable()},
+		report.Part{Title: "By trade date", Note: "Orders, denials and errors are three things: no call counts as two of them. " + r.DatesNote(), Table: r.datesTable()},
 		report.Part{
 			Title: "Orders and denials, by hour in New York",
 			Note:  "A call that several rails deny counts for each of them. After 16:00 nothing is sent.", Heat: r.heat(),
@@ -133,7 +132,7 @@ func (r *Report) breaks() []report.Break {
 }
 
 func (r *Report) checksTable() *report.Table {
-	t := &report.Table{Head: []string{"check", "limit", "peak", "made", "failed"}}
+	t := &report.Table{Head: []string{"check", "limit", "peak", "checked", "failed"}}
 	for i, c := range r.Checks {
 		t.Rows = append(t.Rows, []string{words(string(c.Check)), spaced(c.Cap), spaced(c.Peak), number(c.Made), number(c.Failed)})
 		if c.Failed > 0 {
