@@ -75,7 +75,7 @@ func (a *app) adversarialCommand() *cobra.Command {
 			"and writes down as a case that replays it.\n\n" +
 			"Where a case says world: {held: true}, every step is held against the document's caps at\n" +
 			"the broker's ledger, and calls that say free: true may be refused by anybody.\n\n" +
-			"A case of yours, in a list in a file of the folder:\n\n" + exampleCase,
+			"A case of yours, in a list in a file:\n\n" + exampleCase,
 		Example: "rails adversarial\nrails adversarial --transport stdio\nrails adversarial --attackers 16 --store sqlite\nrails adversarial --random --seed 7 --attempts 500",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.check(c); err != nil {
@@ -85,7 +85,7 @@ func (a *app) adversarialCommand() *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.cases, "cases", "", "folder with cases of yours (*.yaml), played after the shipped ones")
+	flags.StringVar(&f.cases, "cases", "", "folder with cases of yours (*.yaml), or one file of them; played after the shipped ones")
 	flags.StringVar(&f.only, "only", "", "play only the cases whose name has this text in it")
 	flags.StringVar(&f.transport, "transport", transportInProcess, "in-process, or a server process of its own over stdio or streamable-http; messages as bytes go over stdio in any case")
 	flags.StringVar(&f.store, "store", "", "memory or sqlite: where journal and ledger are (default: memory in-process, sqlite otherwise)")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -224,6 +225,9 @@ func (a *app) writeProof(f *proveFlags, v *proofView) error {
 	v.Schema, v.File = "rails.audit-proof/v1", f.out
 	if f.out != "" {
 		out, err := os.OpenFile(f.out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return failed("name another file with -o", "%s is there already, and is left as it is", f.out)
+		}
 		if err != nil {
 			return err
 		}

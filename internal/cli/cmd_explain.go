@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,6 +66,18 @@ func decisionSeq(account, id string) (uint64, error) {
 	return seq, nil
 }
 
+// decisionOf is the decision that an entry answers, 0 if it answers none.
+func decisionOf(e *journal.Entry) uint64 {
+	if e.Kind != journal.KindOutcome {
+		return 0
+	}
+	body, err := journal.DecodeBody[journal.Outcome](e)
+	if err != nil {
+		return 0
+	}
+	return body.Decision
+}
+
 func (a *app) explain(ctx context.Context, d *deck, id string) error {
 	seq, err := decisionSeq(d.account, id)
 	if err != nil {
@@ -79,7 +92,11 @@ func (a *app) explain(ctx context.Context, d *deck, id string) error {
 	case journal.KindRefusal:
 		return a.explainRefusal(&since[0])
 	default:
-		return usage("ids are listed by: rails decisions", "%s/%d is an entry of kind %s, not a decision", d.account, seq, since[0].Kind)
+		hint := "ids are listed by: rails decisions"
+		if of := decisionOf(&since[0]); of > 0 {
+			hint = fmt.Sprintf("the decision that it belongs to: rails explain %s/%d", d.account, of)
+		}
+		return usage(hint, "%s/%d is an entry of kind %s, not a decision", d.account, seq, since[0].Kind)
 	}
 	v := explainView{Schema: "rails.explain/v1"}
 	views, err := decisionViews(since[:1], since)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -220,7 +221,11 @@ func (a *app) printStatus(d *deck, v *statusView) {
 		}
 		p.field("differs", p.warn(symbol), "  journal ", diff.Ledger.String(), ", broker ", diff.Broker.String())
 	}
-	day := []string{"realized ", v.Day.Realized, ", ", plural(v.Day.Orders, "order", "orders"), ", notional ", v.Day.Notional}
+	day := []string{"realized ", v.Day.Realized, ", ", plural(v.Day.Orders+v.Day.ExitOrders, "order", "orders")}
+	if v.Day.ExitOrders > 0 {
+		day = append(day, " (", fmt.Sprint(v.Day.ExitOrders), " reducing)")
+	}
+	day = append(day, ", notional ", v.Day.Notional)
 	if v.Day.EquityAtOpen != "" {
 		day = append(day, ", equity at open ", v.Day.EquityAtOpen)
 	}

@@ -82,14 +82,29 @@ func (a *app) openJournal(ctx context.Context, r reach) (*deck, error) {
 	return d, nil
 }
 
+// noJournal says what is wrong with a folder that holds no journal, nil if one is there or
+// it cannot be told.
+func noJournal(dir string) error {
+	if at, err := os.Stat(dir); err == nil && !at.IsDir() {
+		return usage("name the folder that holds "+sqlite.FileName, "--data takes a folder, and %s is a file", dir)
+	}
+	if _, err := os.Stat(filepath.Join(dir, sqlite.FileName)); !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if present(filepath.Join(dir, entriesFile)) {
+		return failed("an export is checked with: rails-verify export --key KEY "+quoted(dir), "there is no journal in %s, but what rails audit export wrote of one", dir)
+	}
+	return failed("make one with: rails init", "there is no journal in %s", dir)
+}
+
 // openStore opens the journal without a calendar, for what asks for no time.
 func (a *app) openStore(ctx context.Context, r reach) (*deck, error) {
 	dir, err := a.dataFolder()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(dir, sqlite.FileName)); errors.Is(err, os.ErrNotExist) {
-		return nil, failed("make one with: rails init", "there is no journal in %s", dir)
+	if err := noJournal(dir); err != nil {
+		return nil, err
 	}
 	d := &deck{dir: dir}
 	if r == looking {

@@ -49,7 +49,7 @@ func Kinds() map[string]string {
 // Inject adds a fault. An error for a kind that is not known.
 func (b *Broker) Inject(f Fault) error {
 	if _, known := Kinds()[f.Kind]; !known {
-		return fmt.Errorf("fakealpaca: no fault is called %q", f.Kind)
+		return fmt.Errorf("no fault is called %q", f.Kind)
 	}
 	if f.Times <= 0 {
 		f.Times = 1
