@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/broker-rails/broker-rails/internal/profile"
-	"github.com/broker-rails/broker-rails/internal/strict"
 	"github.com/broker-rails/broker-rails/profiles"
 )
 
@@ -98,8 +97,8 @@ func (f *profileFlags) read(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > strict.TextBytesMax {
-		return nil, failed("", "%s is no file of at most %d bytes", filepath.Join(f.dir, name), strict.TextBytesMax)
+	if !info.Mode().IsRegular() || info.Size() > profile.DocumentBytesMax {
+		return nil, failed("", "%s is no file of at most %d bytes", filepath.Join(f.dir, name), profile.DocumentBytesMax)
 	}
 	return fs.ReadFile(f.folder(), name)
 }
@@ -112,7 +111,7 @@ func (f *profileFlags) load(id string) (*profile.Profile, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		hint := "rails profile list shows them; --dir FOLDER takes your own"
 		if ids, err := f.ids(); err == nil {
-			if near := strict.Nearest(id, ids); near != "" {
+			if near := profile.Nearest(id, ids); near != "" {
 				hint = "did you mean " + near + "?"
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/broker-rails/broker-rails/internal/profile"
-	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 type profileShowView struct {
@@ -78,10 +77,10 @@ func (a *app) profileTool(p *profile.Profile, tool string) error {
 	d, known := p.Describe(tool)
 	if !known {
 		hint := "rails profile show " + p.ID + " lists its tools; any other is refused"
-		if near := strict.Nearest(tool, p.Tools()); near != "" {
+		if near := profile.Nearest(tool, p.Tools()); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return failed(hint, "%s does not name the tool %q: calls of it are refused", p.ID, strict.Printable(tool))
+		return failed(hint, "%s does not name the tool %q: calls of it are refused", p.ID, tool)
 	}
 	if a.flags.json {
 		return a.out.json(profileToolView{Schema: "rails.profile_tool/v1", Profile: p.ID, Described: d})

@@ -3,6 +3,8 @@ package profile
 import (
 	"slices"
 	"strings"
+
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // Answer to an argument: what a profile does with it.
@@ -195,6 +197,9 @@ func (rs *result) sentences() (out []string) {
 	}
 	return append(out, "in_doubt else")
 }
+
+// Nearest returns the known name that was probably meant; empty when none is near.
+func Nearest(text string, known []string) string { return strict.Nearest(text, known) }
 
 // Mapped returns the tools that are read by rules, sorted.
 func (p *Profile) Mapped() []string {

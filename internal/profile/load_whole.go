@@ -183,13 +183,16 @@ func (rs *ruleset) asks() bool {
 
 // wholeForms refuses what a tool with forms would not be read by: each form says it itself.
 func wholeForms(f strict.Fields, rs *ruleset) {
-	for key, there := range map[string]bool{
-		"args": len(rs.args) > 0, "ignore": len(rs.ignore) > 0, "forbid": len(rs.forbid) > 0, "secret": len(rs.secret) > 0,
-		"force": len(rs.force) > 0, "set": len(rs.set) > 0, "fill": len(rs.fill) > 0, "refuse": len(rs.refuse) > 0,
-		"legs": rs.legs != nil, "basket": rs.basket != nil, "confirm": rs.confirm != nil,
+	for _, part := range []struct {
+		key   string
+		there bool
+	}{
+		{"args", len(rs.args) > 0}, {"ignore", len(rs.ignore) > 0}, {"forbid", len(rs.forbid) > 0}, {"secret", len(rs.secret) > 0},
+		{"force", len(rs.force) > 0}, {"set", len(rs.set) > 0}, {"fill", len(rs.fill) > 0}, {"refuse", len(rs.refuse) > 0},
+		{"legs", rs.legs != nil}, {"basket", rs.basket != nil}, {"confirm", rs.confirm != nil},
 	} {
-		if there {
-			f.Refuse(key, "stands beside variants, which do not inherit it", "write it in each form")
+		if part.there {
+			f.Refuse(part.key, "stands beside variants, which do not inherit it", "write it in each form")
 		}
 	}
 }

@@ -15,6 +15,8 @@ const (
 	RulesMax     = 64
 	LegsMax      = 16
 	BasketMax    = 64
+	// DocumentBytesMax is how long a profile's text may be, and its file of vectors.
+	DocumentBytesMax = strict.TextBytesMax
 )
 
 // Profile is how one broker's MCP server is read. It comes from Load; the zero value
