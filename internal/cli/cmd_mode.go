@@ -126,10 +126,11 @@ func setModeWithFile(m journal.Mode, f markfile.File, write func() error) error 
 			return errors.Join(err, write())
 		}
 	}
+	_, _, done := f.Take() // a halt that comes after this one's entry keeps its file
 	if err := write(); err != nil {
 		return orHeld(m.Mode == journal.ModeHalted, err)
 	}
-	return f.Done()
+	return done()
 }
 
 // holdByFile puts a halt into force by its file before the journal is opened for writing,

@@ -57,7 +57,9 @@ func (w *world) take(id int) {
 	case n < 28 && len(w.delayed) > 0:
 		w.deliverStep()
 	case n < 30 && w.shape.halts:
+		w.oracle.haltAsked()
 		w.haltFile = "asked for by hand"
+		w.halts++
 		w.hit("halt file", "asked for", "at any time")
 	case n < 31 && w.shape.deathRate > 0:
 		w.note("process %d is killed", p.n)

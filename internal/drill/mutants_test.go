@@ -66,6 +66,12 @@ func mutants() []mutant {
 		{"a panic while halting goes on", 1, 3000, []edit{{decide, "			g.broken = fmt.Errorf(\"a fault inside the gate, and another", "			_ = fmt.Errorf(\"a fault inside the gate, and another"}}},
 		{"a panic halts nothing", 1, 300, []edit{{decide, "	g.state = nil // half-changed, perhaps: fold again\n", "	if p != nil {\n\t\treturn\n\t}\n"}}},
 		{"a pending replace reserves nothing", 1, 3000, []edit{{"internal/account/order.go", "	if o.Pending == nil {\n\t\treturn left", "	if o.Pending == nil || !o.External {\n\t\treturn left"}}},
+		{"a process that lags takes a halt file away", 1, 3000, []edit{{decide,
+			"	if err := g.catchUp(ctx); err != nil {\n\t\treturn err\n\t}\n	if g.state.Mode != account.Halted {", "	if g.state.Mode != account.Halted {"}}},
+		{"a halt file goes before its entry", 1, 3000, []edit{{decide,
+			"	if g.state.Mode != account.Halted {\n\t\terr :=", "	_ = done()\n	if g.state.Mode != account.Halted {\n\t\terr :="}}},
+		{"a reduced account is halted enough", 1, 3000, []edit{{decide,
+			"	if g.state.Mode != account.Halted {\n\t\terr :=", "	if g.state.Mode == account.Active {\n\t\terr :="}}},
 		{"an end is booked before what filled", 5450, 400, []edit{{forward, "	if !heard {\n", "	if !heard && p == nil {\n"}}},
 	}
 }

@@ -24,6 +24,7 @@ type oracle struct {
 	control *account.Control
 	entries int // how many are stored, of all chains
 	stops   []stop
+	asked   int                 // how many entries were stored when the halt file was made
 	decided map[string]*decided // allowed, by the client order id that the entry gives
 	sent    []*decided          // released by a gate, in this order
 	excused map[string]int64    // units that came or may come to the broker past every limit, by symbol
@@ -98,6 +99,29 @@ func (o *oracle) read() {
 
 func (o *oracle) stop() {
 	o.stops = append(o.stops, stop{o.entries, account.Effective(o.state.Mode, o.control.Mode) == account.Halted})
+}
+
+// haltAsked notes when a halt file is made, also in the place of one that stands.
+func (o *oracle) haltAsked() {
+	o.read()
+	o.asked = o.entries
+}
+
+// haltKept is asked when a halt file is taken away: since it was made, the account was halted
+// by what is stored. Otherwise nothing tells any more that somebody asked for it.
+func (o *oracle) haltKept() {
+	o.read()
+	halted := false // by the newest stop before the file was made, or by any after it
+	for _, s := range o.stops {
+		if s.index <= o.asked {
+			halted = s.halted
+		} else {
+			halted = halted || s.halted
+		}
+	}
+	if o.w.haltFile != "" && !halted {
+		o.w.fail("a halt is not lost", "its file, made at entry %d, was taken away at %d, and nothing stored halted since", o.asked, o.entries)
+	}
 }
 
 // halts notes that a fault inside the gate halted the account, as it must.

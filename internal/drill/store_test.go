@@ -274,17 +274,24 @@ func (s *stopFile) Requested() (string, bool) {
 	return s.w.haltFile, s.w.haltFile != ""
 }
 
-// Done implements gate.Stop.
-func (s *stopFile) Done() error {
-	switch s.w.fault("halt file", "not taken away", "taken away, it seems not") {
-	case "not taken away":
-		return errInjected
-	case "taken away, it seems not":
-		s.w.haltFile = ""
-		return errInjected
+// Take implements gate.Stop.
+func (s *stopFile) Take() (reason string, requested bool, done func() error) {
+	reason, requested = s.Requested()
+	seen := s.w.halts
+	return reason, requested, func() error {
+		kind := s.w.fault("halt file", "not taken away", "taken away, it seems not")
+		if kind == "not taken away" {
+			return errInjected
+		}
+		if s.w.halts == seen {
+			s.w.oracle.haltKept()
+			s.w.haltFile = ""
+		}
+		if kind != "" {
+			return errInjected
+		}
+		return nil
 	}
-	s.w.haltFile = ""
-	return nil
 }
 
 // badMark is the word to every process that the limits did not load.

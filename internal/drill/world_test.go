@@ -63,6 +63,7 @@ type world struct {
 	picture   *gate.BrokerAccount // an older one
 	processes []*process
 	haltFile  string // what it says; empty: there is none
+	halts     int    // how often it was made
 	badLimits string
 	full      bool // the disk is
 	snapshots []savedState

@@ -129,7 +129,10 @@ func (g *Gate) heedStop(ctx context.Context) error {
 	if g.cfg.Stop == nil {
 		return nil
 	}
-	reason, requested := g.cfg.Stop.Requested()
+	if _, requested := g.cfg.Stop.Requested(); !requested {
+		return nil
+	}
+	reason, requested, done := g.cfg.Stop.Take()
 	if !requested {
 		return nil
 	}
@@ -144,7 +147,7 @@ func (g *Gate) heedStop(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := g.cfg.Stop.Done(); err != nil {
+	if err := done(); err != nil {
 		g.log.Warn("the halt file could not be taken away", "account", g.cfg.Account, "error", err)
 	}
 	return nil

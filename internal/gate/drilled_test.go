@@ -275,9 +275,11 @@ type askedFile struct{ asked bool }
 
 func (f *askedFile) Requested() (string, bool) { return "asked by hand", f.asked }
 
-func (f *askedFile) Done() error {
-	f.asked = false
-	return nil
+func (f *askedFile) Take() (string, bool, func() error) {
+	return "asked by hand", f.asked, func() error {
+		f.asked = false
+		return nil
+	}
 }
 
 // between lets something happen after the heads were read.

@@ -9,6 +9,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/account"
 	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/markfile"
 	"github.com/broker-rails/broker-rails/internal/money"
 )
 
@@ -35,6 +36,30 @@ func TestAHaltFileIsNotLostByAProcessThatLags(t *testing.T) {
 			t.Errorf("mode %v", v.State.Mode)
 		}
 	})
+}
+
+// A halt that is asked for while an older one is being written keeps its file.
+func TestANewerHaltFileIsKept(t *testing.T) {
+	d := newDesk(t, "")
+	file := markfile.For(t.TempDir(), "paper")
+	store := &between{Store: d.store}
+	d.cfg.Stop, d.store = file, store
+	d.open()
+	must(t, file.Request("first"))
+	must(t, d.gate.Tick(t.Context())) // reads what there is
+	other := d.otherProcess()
+	must(t, file.Request("first"))
+	store.happen = func() { // after the file was seen
+		must(t, other.SetMode(t.Context(), journal.Mode{By: journal.ByOperator, Mode: journal.ModeActive, Reason: "resumed", Who: "operator"}))
+		must(t, file.Request("again"))
+	}
+	if _, out := d.do("place_order", limitOrder("MSFT", "buy", "10", "200.00")); out.Result == journal.ResultAccepted {
+		t.Errorf("outcome %+v", out)
+	}
+	j, _ := d.do("place_order", limitOrder("AAPL", "buy", "10", "200.00"))
+	if got := j.Decision.Refusing(); j.Allowed() || !slices.Contains(got, "kill_switch") || d.messages() != 0 {
+		t.Errorf("allowed %v, refused by %v, %d messages", j.Allowed(), got, d.messages())
+	}
 }
 
 // talky tells of cash a cent at a time, more often than one page holds, then of what the

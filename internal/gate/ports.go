@@ -230,8 +230,9 @@ type Quotes interface {
 type Stop interface {
 	// Requested reports whether a halt is asked for, and why.
 	Requested() (reason string, requested bool)
-	// Done is called once a mode entry says the same.
-	Done() error
+	// Take is Requested with what to call once a mode entry says the same. done ends the
+	// request that was seen, and none that was made after it.
+	Take() (reason string, requested bool, done func() error)
 }
 
 // Mark is a fact that every process of an account sees without the journal. nil is none.

@@ -44,18 +44,39 @@ func InvalidLimits(dir, account string) File {
 	return File{path: filepath.Join(dir, nameInvalidLimits+"-"+account)}
 }
 
-// Request writes the file, durably. What stands there and is no plain file asks already:
-// it is left as it is, since a link would be written through and a pipe waits for a reader.
+// Request writes the file, durably, as a new one: who takes the older one away leaves it.
+// What stands there and is no plain file asks already: it is left as it is, since a link
+// would be written through and a pipe waits for a reader.
 func (f File) Request(reason string) error {
 	if info, err := os.Lstat(f.path); err == nil && !info.Mode().IsRegular() {
 		return nil
 	}
+	if f.replace(reason) == nil {
+		return nil
+	}
+	// Where there is no room for a second file, a file without its reason is a request too.
 	out, err := os.OpenFile(f.path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = out.WriteString(reason)
 	return errors.Join(err, out.Sync(), out.Close())
+}
+
+// replace puts a new file in the place of the one that stands, at once.
+func (f File) replace(reason string) error {
+	out, err := os.CreateTemp(filepath.Dir(f.path), ".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = out.WriteString(reason)
+	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
+		err = os.Rename(out.Name(), f.path)
+	}
+	if err != nil {
+		_ = os.Remove(out.Name()) // nobody reads it
+	}
+	return err
 }
 
 // Requested reports whether the file stands, and the reason in it. Whatever else is wrong
@@ -91,7 +112,29 @@ func read(path string) (reason string, requested bool) {
 	return string(text), true
 }
 
-// Done takes the file away, once a mode entry says the same.
+// Take is Requested, and hands over what takes away the file that it saw, and no newer one:
+// an older request that is dealt with is no leave to forget the next.
+func (f File) Take() (reason string, requested bool, done func() error) {
+	seen, err := os.Lstat(f.path)
+	if err != nil {
+		seen = nil
+	}
+	reason, requested = f.Requested()
+	return reason, requested, func() error {
+		now, err := os.Lstat(f.path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case seen == nil || !os.SameFile(seen, now) || !seen.ModTime().Equal(now.ModTime()):
+			return nil // asked for again meanwhile
+		}
+		return f.Done()
+	}
+}
+
+// Done takes the file away, whichever stands.
 func (f File) Done() error {
 	err := os.Remove(f.path)
 	if errors.Is(err, fs.ErrNotExist) {

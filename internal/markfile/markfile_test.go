@@ -116,3 +116,35 @@ func TestFailClosedFileThatCannotBeAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// Who has dealt with a request takes that one away, and leaves one that was made since.
+func TestANewerRequestIsNotTakenAway(t *testing.T) {
+	dir := t.TempDir()
+	f := markfile.For(dir, "paper")
+	_, on, done := f.Take()
+	if on {
+		t.Fatal("a fresh folder asks for a halt")
+	}
+	for _, reason := range []string{"first", "again"} { // of one length, and at once
+		if err := f.Request(reason); err != nil {
+			t.Fatal(err)
+		}
+		if err := done(); err != nil {
+			t.Fatal(err)
+		}
+		got, on, next := f.Take()
+		if !on || got != reason {
+			t.Fatalf("requested %v with %q, want %q", on, got, reason)
+		}
+		done = next
+	}
+	if err := done(); err != nil {
+		t.Fatal(err)
+	}
+	if _, on := f.Requested(); on {
+		t.Error("the file still stands")
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left in the folder: %v %v", left, err)
+	}
+}
