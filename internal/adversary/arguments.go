@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/broker-rails/broker-rails/internal/limits"
 	"github.com/broker-rails/broker-rails/internal/money"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // plainPrice is the ask that a case finds, of AAPL and of MSFT.
@@ -32,7 +32,7 @@ func (d *desk) arguments(s *step, n int) ([]byte, error) {
 		}
 		return []byte(d.named(string(appendJSON(nil, s.arguments)))), nil
 	}
-	t := limits.Tree{Shape: limits.Mapping}
+	t := strict.Tree{Shape: strict.Mapping}
 	own := map[string]bool{}
 	for _, k := range s.arguments.Keys {
 		own[k.Text] = true
@@ -66,7 +66,7 @@ func roomForMoves() money.Price { return money.MustPrice("0.25") }
 
 // moved puts prices where the market is now, when that is one that runs: a buy as far from
 // its ask as it is from the plain one, a sell from its bid, and further on the same side.
-func (d *desk) moved(t *limits.Tree) {
+func (d *desk) moved(t *strict.Tree) {
 	r, runs := d.market.(*running)
 	if !runs {
 		return
@@ -85,7 +85,7 @@ func (d *desk) moved(t *limits.Tree) {
 	}
 	for i, k := range t.Keys {
 		price, err := money.ParsePrice(t.Values[i].Text)
-		if k.Text != "limit_price" && k.Text != "stop_price" || err != nil || t.Values[i].Shape != limits.Scalar {
+		if k.Text != "limit_price" && k.Text != "stop_price" || err != nil || t.Values[i].Shape != strict.Scalar {
 			continue
 		}
 		by, _ := price.Sub(was)
@@ -101,7 +101,7 @@ func (d *desk) moved(t *limits.Tree) {
 	}
 }
 
-func text(s string) *limits.Tree { return &limits.Tree{Shape: limits.Scalar, Text: s, Quoted: true} }
+func text(s string) *strict.Tree { return &strict.Tree{Shape: strict.Scalar, Text: s, Quoted: true} }
 
 // named puts the gate's id of an order in the place of "@" and the agent's own.
 func (d *desk) named(text string) string {

@@ -3,9 +3,9 @@ package adversary
 import (
 	"time"
 
-	"github.com/broker-rails/broker-rails/internal/limits"
 	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/order"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // Case is one attack, read and checked. Load makes it.
@@ -15,7 +15,7 @@ type Case struct {
 	Why     string // what would go wrong if it passed
 	File    string
 
-	limits *limits.Tree // laid over the shipped document; nil: nothing
+	limits *strict.Tree // laid over the shipped document; nil: nothing
 	begin  begin
 	before []step // what the account has done; every call must pass
 	attack []step
@@ -87,7 +87,7 @@ type step struct {
 	line int
 
 	tool      string
-	arguments *limits.Tree // of an order or a call, when they are a mapping
+	arguments *strict.Tree // of an order or a call, when they are a mapping
 	text      string       // arguments as bytes, a raw message, a mode, a symbol, or what an answer must hold
 	answers   int          // messages that come back to a raw one
 	free      bool         // the call is not judged: whoever refuses it, the ledger must hold

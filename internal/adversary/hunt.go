@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/broker-rails/broker-rails/internal/limits"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // Bounds of the attacker that makes attacks up.
@@ -143,7 +143,7 @@ func (t *terrain) lay(c *Case) (err error) {
 		c.begin.cash, err = parseCash(t.cash)
 	}
 	if err == nil && t.limits != "" {
-		c.limits, err = limits.ReadTree("terrain", []byte(t.limits))
+		c.limits, err = strict.Read("terrain", []byte(t.limits))
 	}
 	return err
 }

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/broker-rails/broker-rails/internal/limits"
 	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/normalize"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 func parseCash(text string) (money.Notional, error) { return money.ParseNotional(text) }
@@ -191,7 +191,7 @@ func (m *maker) replace() {
 }
 
 // terms are those of one order: most of them sound, at a limit or a unit beyond it.
-func (m *maker) terms() *limits.Tree {
+func (m *maker) terms() *strict.Tree {
 	symbol := pick(m, "AAPL", "AAPL", "AAPL", "AAPL", "AAPL", "AAPL", "MSFT", "MSFT", "MSFT", "TSLA")
 	ask := m.cents[symbol]
 	t := mapping("symbol", symbol)
@@ -284,17 +284,17 @@ func (m *maker) odd() {
 }
 
 // mapping is a mapping of one key.
-func mapping(key, value string) *limits.Tree {
-	t := &limits.Tree{Shape: limits.Mapping}
+func mapping(key, value string) *strict.Tree {
+	t := &strict.Tree{Shape: strict.Mapping}
 	put(t, key, value)
 	return t
 }
 
 // put sets a key.
-func put(t *limits.Tree, key, value string) {
+func put(t *strict.Tree, key, value string) {
 	v := text(value)
-	if key == "extended_hours" {
-		v = &limits.Tree{Shape: limits.Scalar, Text: value, Bool: true}
+	if key == "extended_hours" || key == "halted" {
+		v = &strict.Tree{Shape: strict.Scalar, Text: value, Bool: true}
 	}
 	for i, k := range t.Keys {
 		if k.Text == key {
@@ -305,7 +305,7 @@ func put(t *limits.Tree, key, value string) {
 	t.Keys, t.Values = append(t.Keys, text(key)), append(t.Values, v)
 }
 
-func valueOf(t *limits.Tree, key string) string {
+func valueOf(t *strict.Tree, key string) string {
 	for i, k := range t.Keys {
 		if k.Text == key {
 			return t.Values[i].Text

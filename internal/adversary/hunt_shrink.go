@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/broker-rails/broker-rails/internal/limits"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // shrink makes a case shorter for as long as it fails the same check: first without runs
@@ -136,18 +136,18 @@ func (c *Case) Text() []byte {
 	var b []byte
 	line := func(key string, value []byte) { b = append(append(append(b, "  "+key+": "...), value...), '\n') }
 	b = append(b, "# Made up by rails adversarial --random, and made as short as it could be.\n- channel: "+c.Channel+"\n"...)
-	line("name", quoted(nil, c.Name))
-	line("why", quoted(nil, c.Why))
+	line("name", strict.AppendQuoted(nil, c.Name))
+	line("why", strict.AppendQuoted(nil, c.Why))
 	if c.limits != nil {
 		line("limits", appendJSON(nil, c.limits))
 	}
-	line("cash", quoted(nil, c.begin.cash.String()))
+	line("cash", strict.AppendQuoted(nil, c.begin.cash.String()))
 	b = append(b, "  attack:\n"...)
 	for i := range c.attack {
 		b = append(append(append(b, "    - "...), appendStep(nil, &c.attack[i])...), '\n')
 	}
 	line("world", []byte("{held: true}"))
-	line("no_twin", quoted(nil, c.noTwin))
+	line("no_twin", strict.AppendQuoted(nil, c.noTwin))
 	return plainBytes(b)
 }
 
@@ -169,11 +169,11 @@ func plainBytes(text []byte) []byte {
 }
 
 func appendStep(b []byte, s *step) []byte {
-	t := &limits.Tree{Shape: limits.Mapping}
+	t := &strict.Tree{Shape: strict.Mapping}
 	plainly := func(key, value string) {
-		t.Keys, t.Values = append(t.Keys, text(key)), append(t.Values, &limits.Tree{Shape: limits.Scalar, Text: value, Bool: value == "true", Number: strings.Trim(value, "0123456789") == ""})
+		t.Keys, t.Values = append(t.Keys, text(key)), append(t.Values, &strict.Tree{Shape: strict.Scalar, Text: value, Bool: value == "true", Number: strings.Trim(value, "0123456789") == ""})
 	}
-	under := func(key string, v *limits.Tree) { t.Keys, t.Values = append(t.Keys, text(key)), append(t.Values, v) }
+	under := func(key string, v *strict.Tree) { t.Keys, t.Values = append(t.Keys, text(key)), append(t.Values, v) }
 	switch s.kind {
 	case kindOrder:
 		under("order", s.arguments)

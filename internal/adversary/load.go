@@ -13,6 +13,7 @@ import (
 
 	"github.com/broker-rails/broker-rails/internal/limits"
 	"github.com/broker-rails/broker-rails/internal/money"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 //go:embed cases/*.yaml
@@ -96,17 +97,17 @@ func Distinct(cases []Case) error {
 
 // Load reads a file: a list of cases, strictly. Errors are limits.Errors.
 func Load(name string, text []byte) ([]Case, error) {
-	t, err := limits.ReadTree(name, text)
+	t, err := strict.Read(name, text)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{name: name}
-	items := r.items(t, "cases", CasesMax)
+	r := &reader{strict.Reader{Problems: strict.Problems{Name: name}}}
+	items := r.items(t, "", CasesMax)
 	out := make([]Case, 0, len(items))
-	for _, item := range items {
-		out = append(out, r.caseOf(item))
+	for i, item := range items {
+		out = append(out, r.caseOf(item, fmt.Sprintf("[%d]", i)))
 	}
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -118,66 +119,69 @@ func beginsAt() time.Time { return time.Date(2026, time.March, 18, 15, 0, 0, 0, 
 // plainBegin is the account of a case that says nothing of it.
 func plainBegin() begin { return begin{at: beginsAt(), cash: money.NotionalFromInt(100_000)} }
 
-func (r *reader) caseOf(t *limits.Tree) Case {
-	f := r.mapping(t, "channel", "name", "why", "limits", "at", "cash", "instruments", "before", "attack", "world", "twin", "no_twin")
+func (r *reader) caseOf(t *strict.Tree, path string) Case {
+	f := r.Fields(t, path, "channel", "name", "why", "limits", "at", "cash", "instruments", "before", "attack", "world", "twin", "no_twin")
 	c := Case{
-		Channel: f.need("channel"), Name: f.need("name"), Why: f.need("why"), File: r.name,
-		limits: f.of["limits"], noTwin: f.text("no_twin"), world: r.world(f.of["world"]),
+		Channel: f.NeedPlain("channel"), Name: f.NeedPlain("name"), Why: f.NeedPlain("why"), File: r.Name,
+		limits: f.At("limits"), noTwin: f.Plain("no_twin"), world: r.world(f.At("world"), f.Path("world")),
 		begin: plainBegin(),
 	}
 	if c.Channel != Direct && c.Channel != Protocol && c.Channel != Injection {
-		r.add(t, "channel", "is none of direct, protocol, injection")
+		f.Refuse("channel", "is none of direct, protocol, injection", "")
 	}
-	if at := f.of["at"]; at != nil {
+	if at := f.At("at"); at != nil {
 		instant, err := time.Parse(time.RFC3339, at.Text)
 		if err != nil {
-			r.add(at, "at", "is not an instant such as 2026-03-18T15:00:00Z")
+			f.Refuse("at", "is not an instant such as 2026-03-18T15:00:00Z", "")
 		}
 		c.begin.at = instant.UTC()
 	}
-	if cash := f.of["cash"]; cash != nil {
-		c.begin.cash = figure(r, cash, "cash", money.ParseNotional)
+	if cash := f.At("cash"); cash != nil {
+		c.begin.cash = figure(r, cash, f.Path("cash"), money.ParseNotional)
 	}
-	c.begin.instruments = r.instruments(f.of["instruments"])
-	c.before, c.attack, c.twin = r.steps(f.of["before"], "before"), r.steps(f.of["attack"], "attack"), r.steps(f.of["twin"], "twin")
+	c.begin.instruments = r.instruments(f.At("instruments"), f.Path("instruments"))
+	c.before, c.attack, c.twin = r.steps(f, "before"), r.steps(f, "attack"), r.steps(f, "twin")
+	if c.Name == "" || c.Why == "" {
+		f.Refuse("name", "or why is empty: a report shows both", "")
+	}
 	refused := slices.ContainsFunc(c.attack, func(s step) bool { return len(s.expect) > 0 })
 	switch {
 	case !refused && !c.world.held:
-		r.add(t, "attack", "holds no call that must be refused")
+		f.Refuse("attack", "holds no call that must be refused", "")
 	case len(c.attack) == 0:
-		r.add(t, "attack", "is missing")
+		f.Refuse("attack", "is missing", "")
 	case len(c.twin) == 0 && c.noTwin == "":
-		r.add(t, "twin", "is missing: a benign call that must pass, or say why there is none with no_twin")
+		f.Refuse("twin", "is missing: a benign call that must pass, or say why there is none with no_twin", "")
 	case len(c.twin) > 0 && c.noTwin != "":
-		r.add(t, "no_twin", "stands beside a twin")
+		f.Refuse("no_twin", "stands beside a twin", "")
 	case len(c.twin) > 0 && !slices.ContainsFunc(c.twin, func(s step) bool { return s.calls() || s.kind == kindRead }):
-		r.add(t, "twin", "holds no call")
+		f.Refuse("twin", "holds no call", "")
 	}
 	for _, s := range append(slices.Clone(c.before), c.twin...) {
 		if len(s.expect) > 0 || s.free {
-			r.add(t, "expect", "stands in before or twin, where every call must pass; free as well")
+			f.Refuse("expect", "stands in before or twin, where every call must pass; free as well", "")
 		}
 	}
 	if !c.world.held && slices.ContainsFunc(c.attack, func(s step) bool { return s.free }) {
-		r.add(t, "free", "stands in a case whose world is not held")
+		f.Refuse("free", "stands in a case whose world is not held", "")
 	}
 	return c
 }
 
-func (r *reader) world(t *limits.Tree) (w world) {
+func (r *reader) world(t *strict.Tree, path string) (w world) {
 	if t == nil {
 		return w
 	}
-	f := r.mapping(t, "fills", "shares", "held")
-	w.held = r.flag(f.of["held"], "held")
-	if at := f.of["fills"]; at != nil {
-		n := r.count(at, "fills", RepeatMax)
+	f := r.Fields(t, path, "fills", "shares", "held")
+	w.held = f.Flag("held")
+	if f.At("fills") != nil {
+		n := f.Count("fills", 0, RepeatMax)
 		w.fills = &n
 	}
-	if at := f.of["shares"]; at != nil {
+	if f.At("shares") != nil {
 		w.shares = map[string]money.Quantity{}
-		for i, k := range at.Keys {
-			w.shares[k.Text] = figure(r, at.Values[i], "shares", money.ParseQuantity)
+		for _, pair := range f.Pairs("shares", entriesMax) {
+			w.shares[pair.Key] = figure(r, pair.Value, f.Path("shares"), money.ParseQuantity)
 		}
 	}
 	return w

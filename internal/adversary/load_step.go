@@ -5,11 +5,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/broker-rails/broker-rails/internal/limits"
 	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/normalize"
 	"github.com/broker-rails/broker-rails/internal/order"
 	"github.com/broker-rails/broker-rails/internal/rail"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // refusals are the ids that can refuse a call. Faults are not among them.
@@ -24,45 +24,45 @@ func refusals() []string {
 	return out
 }
 
-func (r *reader) steps(t *limits.Tree, key string) []step {
-	if t == nil {
+func (r *reader) steps(of strict.Fields, key string) []step {
+	if of.At(key) == nil {
 		return nil
 	}
-	items := r.items(t, key, StepsMax)
+	items := r.items(of.At(key), of.Path(key), StepsMax)
 	out := make([]step, 0, len(items))
-	for _, item := range items {
-		out = append(out, r.step(item))
+	for i, item := range items {
+		out = append(out, r.step(item, of.Path(key)+"["+strconv.Itoa(i)+"]"))
 	}
 	return out
 }
 
-func (r *reader) step(t *limits.Tree) step {
+func (r *reader) step(t *strict.Tree, path string) step {
 	known := append(kinds(), "expect", "allowed", "repeat", "every", "at_once", "price_by", "answers", "quiet", "doubt", "faults", "free")
-	f := r.mapping(t, known...)
+	f := r.Fields(t, path, known...)
 	s := step{line: t.Line, repeat: 1, answers: 1}
-	var value *limits.Tree
+	var value *strict.Tree
 	for _, k := range kinds() {
-		if v := f.of[k]; v != nil {
+		if v := f.At(k); v != nil {
 			if s.kind != "" {
-				r.add(t, k, "stands beside "+string(s.kind)+": a step does one thing")
+				f.Refuse(k, "stands beside "+string(s.kind)+": a step does one thing", "")
 			}
 			s.kind, value = kind(k), v
 		}
 	}
 	if s.kind == "" {
-		r.add(t, "", "does nothing: name an order, a call, …")
+		r.Refuse(t, path, "does nothing: name an order, a call, …", "")
 		return s
 	}
-	s.quiet, s.doubt = r.flag(f.of["quiet"], "quiet"), r.flag(f.of["doubt"], "doubt")
-	s.faults, s.free = r.flag(f.of["faults"], "faults"), r.flag(f.of["free"], "free")
-	if v := f.of["answers"]; v != nil {
-		s.answers = r.count(v, "answers", 1)
+	s.quiet, s.doubt = f.Flag("quiet"), f.Flag("doubt")
+	s.faults, s.free = f.Flag("faults"), f.Flag("free")
+	if f.At("answers") != nil {
+		s.answers = f.Count("answers", 0, 1)
 	}
 	r.repeats(&s, f)
-	if v := f.of["expect"]; v != nil {
-		for _, id := range r.items(v, "expect", rail.Count) {
+	if v := f.At("expect"); v != nil {
+		for _, id := range r.items(v, f.Path("expect"), rail.Count) {
 			if !slices.Contains(refusals(), id.Text) {
-				r.add(id, "expect", "names no rail and no integrity refusal: "+limits.Nearest(id.Text, refusals()))
+				r.Refuse(id, f.Path("expect"), "names no rail and no integrity refusal: "+strict.Nearest(id.Text, refusals()), "")
 			}
 			s.expect = append(s.expect, id.Text)
 		}
@@ -70,131 +70,109 @@ func (r *reader) step(t *limits.Tree) step {
 	}
 	switch {
 	case (len(s.expect) > 0 || s.repeat > 1 || s.doubt) && !s.calls():
-		r.add(t, string(s.kind), "is not judged: expect, repeat and doubt go with calls")
+		f.Refuse(string(s.kind), "is not judged: expect, repeat and doubt go with calls", "")
 	case s.free && (len(s.expect) > 0 || s.doubt || s.quiet || !s.calls()):
-		r.add(t, "free", "goes with calls, and without expect, doubt and quiet")
+		f.Refuse("free", "goes with calls, and without expect, doubt and quiet", "")
 	case s.quiet && (len(s.expect) > 0 || s.doubt):
-		r.add(t, "quiet", "stands beside an expectation")
+		f.Refuse("quiet", "stands beside an expectation", "")
 	case s.faults && len(s.expect) == 0:
-		r.add(t, "faults", "stands without a refusal: a fault alone refuses nothing here")
+		f.Refuse("faults", "stands without a refusal: a fault alone refuses nothing here", "")
 	case s.allowed > 0 && len(s.expect) == 0:
-		r.add(t, "allowed", "needs the refusals that follow in expect")
+		f.Refuse("allowed", "needs the refusals that follow in expect", "")
 	}
-	r.does(&s, value)
+	r.does(&s, value, f.Path(string(s.kind)))
 	return s
 }
 
-func (r *reader) repeats(s *step, f fields) {
-	if v := f.of["repeat"]; v != nil {
-		s.repeat = max(1, r.count(v, "repeat", RepeatMax))
+func (r *reader) repeats(s *step, f strict.Fields) {
+	s.repeat = f.Count("repeat", 1, RepeatMax)
+	if f.At("allowed") != nil {
+		s.allowed = f.Count("allowed", 0, s.repeat-1)
 	}
-	if v := f.of["allowed"]; v != nil {
-		s.allowed = r.count(v, "allowed", s.repeat-1)
-	}
-	if v := f.of["every"]; v != nil {
-		s.every = r.duration(v, "every")
-	}
-	s.atOnce = r.flag(f.of["at_once"], "at_once")
+	s.every = r.duration(f.At("every"), f.Path("every"))
+	s.atOnce = f.Flag("at_once")
 	if s.atOnce && (s.kind != kindOrder && s.kind != kindCall || s.every > 0 || s.quiet || s.doubt || s.repeat > AttackersMax) {
-		r.add(f.at, "at_once", "goes with repeated orders and calls, "+strconv.Itoa(AttackersMax)+" at most, without every, quiet and doubt")
+		f.Refuse("at_once", "goes with repeated orders and calls, "+strconv.Itoa(AttackersMax)+" at most, without every, quiet and doubt", "")
 	}
-	if v := f.of["price_by"]; v != nil {
-		s.priceBy = figure(r, v, "price_by", money.ParsePrice)
-	}
+	s.priceBy = figure(r, f.At("price_by"), f.Path("price_by"), money.ParsePrice)
 }
 
 // does reads what a step does.
-func (r *reader) does(s *step, v *limits.Tree) {
+func (r *reader) does(s *step, v *strict.Tree, path string) {
 	switch s.kind {
 	case kindOrder:
 		s.tool, s.arguments = normalize.PlaceOrder, v
-		if v.Shape != limits.Mapping {
-			r.add(v, "order", "is not a mapping of arguments")
+		if v.Shape != strict.Mapping {
+			r.Refuse(v, path, "is not a mapping of arguments", "")
 		}
 	case kindCall:
-		f := r.mapping(v, "tool", "arguments")
-		s.tool = f.need("tool")
-		if a := f.of["arguments"]; a != nil && a.Shape == limits.Scalar {
+		f := r.Fields(v, path, "tool", "arguments")
+		s.tool = f.NeedPlain("tool")
+		if a := f.At("arguments"); a != nil && a.Shape == strict.Scalar {
 			s.text = a.Text
 		} else {
 			s.arguments = a
 		}
 	case kindRead:
-		f := r.mapping(v, "tool", "arguments", "holds")
-		s.tool, s.arguments, s.text = f.need("tool"), f.of["arguments"], f.text("holds")
+		f := r.Fields(v, path, "tool", "arguments", "holds")
+		s.tool, s.arguments, s.text = f.NeedPlain("tool"), f.At("arguments"), f.Plain("holds")
 	case kindRaw:
-		s.text = r.plain(v, "raw")
+		s.text = r.Plain(v, path)
 	case kindSilence:
-		s.text = r.plain(v, "silence")
+		s.text = r.Plain(v, path)
 	case kindMode:
-		s.text = r.word(v, "mode", "active", "reduce_only", "halted")
+		s.text = r.Word(v, path, "active", "reduce_only", "halted")
 	case kindBroker:
-		s.text = r.word(v, "broker", "reject", "timeout", "timeout_after", "partial", "late_fill", "duplicate_fill")
+		s.text = r.Word(v, path, "reject", "timeout", "timeout_after", "partial", "late_fill", "duplicate_fill")
 	case kindReconnect, kindRestart, kindReconcile:
-		r.word(v, string(s.kind), "true")
+		if !r.Flag(v, path) {
+			r.Refuse(v, path, "is not true", "")
+		}
 	case kindAdvance, kindWall:
-		s.duration = r.duration(v, string(s.kind))
+		s.duration = r.duration(v, path)
 		if s.kind == kindAdvance && s.duration < 0 {
-			r.add(v, "advance", "goes back")
+			r.Refuse(v, path, "goes back", "")
 		}
 	case kindQuote:
-		f := r.mapping(v, "symbol", "bid", "ask", "age", "halted")
+		f := r.Fields(v, path, "symbol", "bid", "ask", "age", "halted")
 		s.quote = quote{
-			symbol: f.need("symbol"), bid: figure(r, f.of["bid"], "bid", money.ParsePrice), ask: figure(r, f.of["ask"], "ask", money.ParsePrice),
-			halted: r.flag(f.of["halted"], "halted"),
-		}
-		if age := f.of["age"]; age != nil {
-			s.quote.age = r.duration(age, "age")
+			symbol: f.NeedPlain("symbol"), bid: figure(r, f.Must("bid"), f.Path("bid"), money.ParsePrice), ask: figure(r, f.Must("ask"), f.Path("ask"), money.ParsePrice),
+			halted: f.Flag("halted"), age: r.duration(f.At("age"), f.Path("age")),
 		}
 	case kindExternal:
-		f := r.mapping(v, "symbol", "side", "quantity", "price")
+		f := r.Fields(v, path, "symbol", "side", "quantity", "price")
 		s.external = external{
-			symbol: f.need("symbol"), side: figure(r, f.of["side"], "side", order.ParseSide),
-			quantity: figure(r, f.of["quantity"], "quantity", money.ParseQuantity), price: figure(r, f.of["price"], "price", money.ParsePrice),
+			symbol: f.NeedPlain("symbol"), side: figure(r, f.Must("side"), f.Path("side"), order.ParseSide),
+			quantity: figure(r, f.Must("quantity"), f.Path("quantity"), money.ParseQuantity), price: figure(r, f.Must("price"), f.Path("price"), money.ParsePrice),
 		}
 	}
 }
 
 // instruments are listed beside the practice market's.
-func (r *reader) instruments(t *limits.Tree) []order.Instrument {
-	if t == nil {
-		return nil
-	}
+func (r *reader) instruments(t *strict.Tree, path string) []order.Instrument {
 	var out []order.Instrument
-	if t.Shape != limits.Mapping {
-		r.add(t, "instruments", "is not a mapping of symbols")
-		return nil
-	}
-	for i, k := range t.Keys {
-		f := r.mapping(t.Values[i], "class", "currency", "underlying", "active", "multiplier")
+	for _, pair := range r.Pairs(t, path, entriesMax) {
+		f := r.Fields(pair.Value, path+"."+pair.Key, "class", "currency", "underlying", "active", "multiplier")
 		in := order.Instrument{
-			Symbol: k.Text, Class: figure(r, f.of["class"], "class", order.ParseAssetClass), Currency: f.need("currency"),
-			Underlying: f.text("underlying"), Active: true, Multiplier: money.QuantityFromInt(1),
+			Symbol: pair.Key, Class: figure(r, f.Must("class"), f.Path("class"), order.ParseAssetClass), Currency: f.NeedPlain("currency"),
+			Underlying: f.Plain("underlying"), Active: true, Multiplier: money.QuantityFromInt(1),
 		}
-		if a := f.of["active"]; a != nil {
-			in.Active = r.flag(a, "active")
+		if f.At("active") != nil {
+			in.Active = f.Flag("active")
 		}
-		if m := f.of["multiplier"]; m != nil {
-			in.Multiplier = figure(r, m, "multiplier", money.ParseQuantity)
+		if m := f.At("multiplier"); m != nil {
+			in.Multiplier = figure(r, m, f.Path("multiplier"), money.ParseQuantity)
 		}
 		out = append(out, in)
 	}
 	return out
 }
 
-func (r *reader) duration(t *limits.Tree, key string) time.Duration {
-	d, err := time.ParseDuration(t.Text)
-	if err != nil || d > AdvanceMax || d < -AdvanceMax {
-		r.add(t, key, "is not a duration such as 61s or 24h")
+// duration is zero when it is not written.
+func (r *reader) duration(t *strict.Tree, path string) time.Duration {
+	d := strict.Parse(&r.Reader, t, path, time.ParseDuration, "is not a duration", "such as 61s or 24h")
+	if d > AdvanceMax || d < -AdvanceMax {
+		r.Refuse(t, path, "is longer than "+AdvanceMax.String(), "")
 	}
 	return d
-}
-
-func (r *reader) count(t *limits.Tree, key string, most int) int {
-	n, err := strconv.Atoi(t.Text)
-	if err != nil || n < 0 || n > most {
-		r.add(t, key, "is not a whole number from 0 to "+strconv.Itoa(most))
-		return 0
-	}
-	return n
 }

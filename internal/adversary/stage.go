@@ -7,10 +7,10 @@ import (
 
 	"github.com/broker-rails/broker-rails/internal/clock"
 	"github.com/broker-rails/broker-rails/internal/gate"
-	"github.com/broker-rails/broker-rails/internal/limits"
 	"github.com/broker-rails/broker-rails/internal/market"
 	"github.com/broker-rails/broker-rails/internal/money"
 	"github.com/broker-rails/broker-rails/internal/quotes"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // stage is the time and the market that a case happens in.
@@ -101,7 +101,7 @@ func (c *Case) Runs() bool {
 }
 
 // exactIn reports whether limits hold a figure that hangs on the price of a share.
-func exactIn(t *limits.Tree) bool {
+func exactIn(t *strict.Tree) bool {
 	if t == nil {
 		return false
 	}
@@ -120,7 +120,7 @@ func exactIn(t *limits.Tree) bool {
 
 // nearPrice reports whether a call has no price, none that can be read, or one near the
 // plain one.
-func nearPrice(t *limits.Tree) bool {
+func nearPrice(t *strict.Tree) bool {
 	if t == nil {
 		return true
 	}

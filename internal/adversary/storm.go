@@ -11,7 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/broker-rails/broker-rails/internal/limits"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // roundCalls is how many calls each session makes before time runs on: together they are
@@ -38,7 +38,7 @@ func stormName(attackers int) string {
 }
 
 func storm(ctx context.Context, cases []Case, o Options, r *Result) (err error) {
-	over, err := limits.ReadTree("storm", []byte(stormLimits))
+	over, err := strict.Read("storm", []byte(stormLimits))
 	if err != nil {
 		return err
 	}

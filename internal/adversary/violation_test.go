@@ -148,7 +148,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"a twin and none", attack + twin + "  no_twin: because\n", "stands beside a twin"},
 		{"an unknown rail", "  attack:\n    - order: {}\n      expect: [max_order_quantity]\n" + twin, "names no rail"},
 		{"a fault as a refusal", "  attack:\n    - order: {}\n      expect: [journal_unavailable]\n" + twin, "names no rail"},
-		{"an unknown key", attack + twin + "  worlds: {fills: 1}\n", "is not known"},
+		{"an unknown key", attack + twin + "  worlds: {fills: 1}\n", "is not a known key; did you mean world?"},
 		{"a key twice", attack + twin + "  twin:\n    - order: {}\n", "twice"},
 		{"a step that does two things", "  attack:\n    - order: {}\n      mode: halted\n      expect: [kill_switch]\n" + twin, "does one thing"},
 		{"time that goes back", "  attack:\n    - advance: -1s\n    - order: {}\n      expect: [kill_switch]\n" + twin, "goes back"},
