@@ -51,7 +51,7 @@ func (a *app) profileCommand() *cobra.Command {
 		RunE:    func(_ *cobra.Command, args []string) error { return a.profileCheck(&f, args[0]) },
 	}
 	check.Flags().StringVar(&f.tools, "tools", "", "file with the result of tools/list; - is standard input")
-	g := group("profile", "Look at how brokers' tools are read, and test it", list, show, test, check)
+	g := group("profile", "Look at how brokers' tools are read, and test it", list, show, test, check, a.profileApproveCommand())
 	g.PersistentFlags().StringVar(&f.dir, "dir", "", "folder with profiles of your own, and vectors/ID.json in it (default: the shipped ones)")
 	return g
 }
