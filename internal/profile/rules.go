@@ -147,6 +147,11 @@ func (rs *ruleset) opens(name string) bool {
 	return nested && (slices.Contains(rs.open, head) || slices.Contains(rs.json, head))
 }
 
+// names reports whether an argument gives a target.
+func (rs *ruleset) names(to string) bool {
+	return slices.ContainsFunc(rs.args, func(a argument) bool { return a.to == to })
+}
+
 func (rs *ruleset) argument(name string) *argument {
 	for i := range rs.args {
 		if rs.args[i].name == name {

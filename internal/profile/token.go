@@ -65,7 +65,7 @@ func (t *Tokens) Take(confirm Reading, now time.Time) (Reading, *Refusal) {
 		return refused("confirms a token of another tool")
 	case now.Before(k.at) || now.Sub(k.at) > TokenAge:
 		return refused("confirms what was judged too long ago")
-	case k.issued.Order.Account != confirm.Order.Account:
+	case rs.names("account") && k.issued.Order.Account != confirm.Order.Account:
 		return refused("confirms for another account")
 	}
 	for _, name := range rs.confirm.bind {

@@ -262,3 +262,5 @@ func TestTrap10AllAtOnce(t *testing.T) {
 		t.Error("cancelling everything is taken for one cancel")
 	}
 }
+
+func secondsOf(n int) time.Duration { return time.Duration(n) * time.Second }
