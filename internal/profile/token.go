@@ -48,7 +48,7 @@ func (t *Tokens) Issue(text string, r Reading, bind []Word, now time.Time) {
 
 // Take redeems a token once, whatever comes of it: the reading that it was issued for,
 // if the confirmation is of a tool that the profile pairs with it, younger than TokenAge,
-// for the same account and with the same bound arguments.
+// for the same account where the confirmation names one, and with the same bound arguments.
 func (t *Tokens) Take(confirm Reading, now time.Time) (Reading, *Refusal) {
 	refused := func(problem string) (Reading, *Refusal) {
 		return Reading{}, &Refusal{Reason: UnknownToken, Problem: problem}
