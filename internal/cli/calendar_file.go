@@ -7,6 +7,7 @@ import (
 
 	"github.com/broker-rails/broker-rails/internal/limits"
 	"github.com/broker-rails/broker-rails/internal/market"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // calendarFile is the operator's list of closures and early closes that were announced
@@ -41,11 +42,11 @@ func readCalendar(dir string) (market.Calendar, error) {
 }
 
 func parseCalendar(path string, text []byte) (overrides []market.Override, err error) {
-	list, err := limits.ReadTree(path, text)
+	list, err := strict.Read(path, text)
 	if err != nil {
 		return nil, err
 	}
-	if list.Shape != limits.List {
+	if list.Shape != strict.List {
 		return nil, calendarProblem(path, list, "is not a list of days")
 	}
 	for _, day := range list.Values {
@@ -58,14 +59,14 @@ func parseCalendar(path string, text []byte) (overrides []market.Override, err e
 	return overrides, nil
 }
 
-func parseOverride(path string, day *limits.Tree) (o market.Override, err error) {
-	if day.Shape != limits.Mapping {
+func parseOverride(path string, day *strict.Tree) (o market.Override, err error) {
+	if day.Shape != strict.Mapping {
 		return o, calendarProblem(path, day, "is not a day with date, kind and reason")
 	}
 	seen := map[string]bool{}
 	for i, key := range day.Keys {
 		value := day.Values[i]
-		if seen[key.Text] || value.Shape != limits.Scalar {
+		if seen[key.Text] || value.Shape != strict.Scalar {
 			return o, calendarProblem(path, key, "stands twice, or holds more than one text")
 		}
 		seen[key.Text] = true
@@ -89,6 +90,6 @@ func parseOverride(path string, day *limits.Tree) (o market.Override, err error)
 	return o, nil
 }
 
-func calendarProblem(path string, at *limits.Tree, problem string) error {
+func calendarProblem(path string, at *strict.Tree, problem string) error {
 	return limits.Errors{{Name: path, Line: at.Line, Column: at.Column, Problem: problem, Hint: calendarHint}}
 }

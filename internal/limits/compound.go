@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/broker-rails/broker-rails/internal/money"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // fields returns the values of a small mapping that has exactly these keys.
@@ -20,14 +21,14 @@ func fields(n *node, names ...string) ([]*node, complaint) {
 	switch {
 	case n.Null:
 		return nil, nullComplaint
-	case n.Shape != Mapping:
+	case n.Shape != strict.Mapping:
 		return nil, complaint{Problem: "is not a mapping", Hint: form}
 	}
 	values := make([]*node, len(names))
 	for i, key := range n.Keys {
 		at := -1
 		for j, name := range names {
-			if key.Shape == Scalar && key.Text == name {
+			if key.Shape == strict.Scalar && key.Text == name {
 				at = j
 			}
 		}
@@ -101,7 +102,7 @@ func readTimeOfDay(n *node) (time.Duration, complaint) {
 	switch {
 	case n.Null:
 		return 0, nullComplaint
-	case n.Shape != Scalar, !n.Quoted, len(t) != 5, t[2] != ':':
+	case n.Shape != strict.Scalar, !n.Quoted, len(t) != 5, t[2] != ':':
 		return 0, complaint{Problem: "is not a time of day", Hint: form}
 	}
 	for _, i := range [...]int{0, 1, 3, 4} {
@@ -190,7 +191,7 @@ func priceStep() figure[PriceStep] {
 	return figure[PriceStep]{
 		kind: KindPriceStep, direction: CoarserTightens, schema: priceStepSchema,
 		read: func(n *node) (PriceStep, complaint) {
-			if n.Shape == Scalar && n.Text == usEquityWord {
+			if n.Shape == strict.Scalar && n.Text == usEquityWord {
 				return PriceStep{USEquity: true}, complaint{}
 			}
 			step, c := number.read(n)

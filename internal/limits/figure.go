@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/broker-rails/broker-rails/internal/money"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // decimal is what every money type offers to a limit.
@@ -72,7 +73,7 @@ func numberText(n *node) (string, complaint) {
 	switch {
 	case n.Null:
 		return "", nullComplaint
-	case n.Shape != Scalar:
+	case n.Shape != strict.Scalar:
 		return "", complaint{Problem: "is not a number", Hint: "write one value, or off"}
 	case n.Bool:
 		return "", complaint{Problem: "is not a number", Hint: "write a number, or off"}
@@ -196,7 +197,7 @@ func readDuration(n *node, most time.Duration) (time.Duration, complaint) {
 	switch {
 	case n.Null:
 		return 0, nullComplaint
-	case n.Shape != Scalar:
+	case n.Shape != strict.Scalar:
 		return 0, complaint{Problem: "is not a duration", Hint: form}
 	}
 	end := 0

@@ -3,6 +3,8 @@ package limits
 import (
 	"errors"
 	"testing"
+
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // Whatever the bytes, Load gives a whole document or a list of problems, and what
@@ -24,7 +26,7 @@ func FuzzLoad(f *testing.F) {
 		d, err := Load(name, text)
 		if err != nil {
 			es, ok := errors.AsType[Errors](err)
-			if d != nil || !ok || len(es) == 0 || len(es) > ProblemsMax {
+			if d != nil || !ok || len(es) == 0 || len(es) > strict.ProblemsMax {
 				t.Fatalf("%v %T", d, err)
 			}
 			for _, c := range es.Error() {

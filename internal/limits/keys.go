@@ -1,6 +1,10 @@
 package limits
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/broker-rails/broker-rails/internal/strict"
+)
 
 // Kind says what a key's value is made of.
 type Kind uint8
@@ -169,7 +173,7 @@ func limit[T any](f figure[T], field func(*Document) *Limit[T]) row {
 		read: func(d *Document, n *node) (c complaint) {
 			l := field(d)
 			*l = Limit[T]{Set: true}
-			if n.Shape == Scalar && n.Text == offWord {
+			if n.Shape == strict.Scalar && n.Text == offWord {
 				return complaint{}
 			}
 			l.Value, c = f.read(n)
@@ -207,7 +211,7 @@ func stopPriceSide() row {
 	r := limit(figure[bool]{
 		kind: KindSwitch, direction: TrueTightens, schema: `{"const":"on"}`,
 		read: func(n *node) (bool, complaint) {
-			if n.Shape == Scalar && n.Text == "on" {
+			if n.Shape == strict.Scalar && n.Text == "on" {
 				return true, complaint{}
 			}
 			return false, complaint{Problem: "is neither on nor off", Hint: "write on or off"}

@@ -3,6 +3,8 @@ package limits
 import (
 	"slices"
 	"strconv"
+
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // Effective is what judges one symbol: the document's own sections, with the
@@ -88,7 +90,7 @@ func (w *walker) overrides(n *node) {
 	case n.Null:
 		w.p.Add(n.Place, "symbols", nullComplaint)
 		return
-	case n.Shape != Mapping:
+	case n.Shape != strict.Mapping:
 		w.p.Add(n.Place, "symbols", complaint{Problem: "is not a mapping of symbols to sections", Hint: "write {} for none"})
 		return
 	case len(n.Keys) > OverridesMax:
@@ -123,7 +125,7 @@ func (w *walker) symbol(o *written, at, n *node) {
 	case n.Null:
 		w.p.Add(n.Place, o.path, nullComplaint)
 		return
-	case n.Shape != Mapping || len(n.Keys) == 0:
+	case n.Shape != strict.Mapping || len(n.Keys) == 0:
 		w.p.Add(n.Place, o.path, complaint{Problem: "holds no section", Hint: "write the sections to tighten, or leave the symbol out"})
 		return
 	}
@@ -149,7 +151,7 @@ func (w *walker) symbolSection(o *written, n *node, section string) {
 	case n.Null:
 		w.p.Add(n.Place, path, nullComplaint)
 		return
-	case n.Shape != Mapping || len(n.Keys) == 0:
+	case n.Shape != strict.Mapping || len(n.Keys) == 0:
 		w.p.Add(n.Place, path, complaint{Problem: "holds no key", Hint: "write the keys to tighten, or leave the section out"})
 		return
 	}

@@ -1,6 +1,10 @@
 package limits
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/broker-rails/broker-rails/internal/strict"
+)
 
 // commentColumn is where the comments of the shipped document stand.
 const commentColumn = 38
@@ -37,7 +41,7 @@ func Template(account string) []byte {
 
 // accountText writes an account in quotes where YAML would read it otherwise.
 func accountText(account string) string {
-	if _, c := accountID().read(&node{Shape: Scalar, Text: account, Quoted: true}); c.Found() {
+	if _, c := accountID().read(&node{Shape: strict.Scalar, Text: account, Quoted: true}); c.Found() {
 		return "paper"
 	}
 	switch account {

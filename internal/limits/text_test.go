@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // text writes the shipped document with some values replaced, by path. The value
@@ -55,7 +57,7 @@ func refused(t *testing.T, name, text string) Errors {
 		t.Fatal("an error came with a document")
 	}
 	es, ok := errors.AsType[Errors](err)
-	if !ok || len(es) == 0 || len(es) > ProblemsMax {
+	if !ok || len(es) == 0 || len(es) > strict.ProblemsMax {
 		t.Fatalf("not a list of problems: %T %v", err, err)
 	}
 	for i, e := range es {

@@ -4,21 +4,23 @@ import (
 	"errors"
 	"reflect"
 	"testing"
+
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 func TestTreeKeepsSourceTextAndPlaces(t *testing.T) {
 	t.Parallel()
-	tree, err := ReadTree("x.yaml", []byte("a: 010\nb: ['010', yes, ~, 2026-03-18]\nc: {d: true}\n"))
+	tree, err := strict.Read("x.yaml", []byte("a: 010\nb: ['010', yes, ~, 2026-03-18]\nc: {d: true}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	a, b, c := tree.Values[0], tree.Values[1], tree.Values[2]
 	switch {
-	case tree.Shape != Mapping || len(tree.Keys) != 3:
+	case tree.Shape != strict.Mapping || len(tree.Keys) != 3:
 		t.Errorf("root is %+v", tree)
 	case a.Text != "010" || a.Quoted || a.Line != 1 || a.Column != 4:
 		t.Errorf("a is %+v", a)
-	case b.Shape != List || b.Values[0].Text != "010" || !b.Values[0].Quoted || b.Values[0].Number:
+	case b.Shape != strict.List || b.Values[0].Text != "010" || !b.Values[0].Quoted || b.Values[0].Number:
 		t.Errorf("b is %+v", b.Values[0])
 	case !b.Values[2].Null || !b.Values[3].Other:
 		t.Errorf("null is %+v, date is %+v", b.Values[2], b.Values[3])
@@ -27,13 +29,13 @@ func TestTreeKeepsSourceTextAndPlaces(t *testing.T) {
 	}
 }
 
-func TestReadTreeRefusesWhatLoadRefuses(t *testing.T) {
+func TestReadRefusesWhatLoadRefuses(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"anchor": "a: &x 1\nb: *x\n", "tag": "a: !!str 1\n", "block": "a: |\n  x\n", "empty": "",
 		"second": "a: 1\n---\nb: 2\n", "hidden": "a: \"\u202e\"\n", "json": `{"a":1}{"b":2}`, "encoding": "a: \xff\n",
 	} {
-		if _, err := ReadTree("x", []byte(text)); !errors.As(err, new(Errors)) {
+		if _, err := strict.Read("x", []byte(text)); !errors.As(err, new(Errors)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -46,7 +48,7 @@ func TestOverTreeIsOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	part := []byte("size: {max_order_qty: 7, quantity_step: off}\ninstrument: {symbols: [AAPL, 'ON']}\n")
-	tree, err := ReadTree("part", part)
+	tree, err := strict.Read("part", part)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func TestOverTreeIsOver(t *testing.T) {
 	if err != nil || err2 != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v %v: fingerprints %s and %s", err, err2, got.Fingerprint, want.Fingerprint)
 	}
-	tree, err = ReadTree("part", []byte("x: 1\nsize: {max_order_qy: 7}\n"))
+	tree, err = strict.Read("part", []byte("x: 1\nsize: {max_order_qy: 7}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,10 @@
 package limits
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/broker-rails/broker-rails/internal/strict"
+)
 
 // walker reads one document by the table. Nothing is skipped: whatever it does not
 // know is a problem, and so is whatever it does not find.
@@ -16,7 +20,7 @@ type walker struct {
 // key is the text of a mapping's key, which must be a plain text.
 func (w *walker) key(n *node, section string) (string, bool) {
 	switch {
-	case n.Shape != Scalar:
+	case n.Shape != strict.Scalar:
 		w.p.Add(n.Place, section, complaint{Problem: "has a key that is not a text"})
 		return "", false
 	case !n.IsText():
@@ -28,7 +32,7 @@ func (w *walker) key(n *node, section string) (string, bool) {
 
 // document reads the whole text.
 func (w *walker) document(root *node) {
-	if root.Shape != Mapping {
+	if root.Shape != strict.Mapping {
 		w.p.Add(root.Place, "", complaint{Problem: "is not a mapping of keys to values"})
 		return
 	}
@@ -91,7 +95,7 @@ func (w *walker) part(n *node, name string) {
 	case n.Null:
 		w.p.Add(n.Place, name, nullComplaint)
 		return
-	case n.Shape != Mapping:
+	case n.Shape != strict.Mapping:
 		w.p.Add(n.Place, name, complaint{Problem: "is not a mapping of keys to values"})
 		return
 	}

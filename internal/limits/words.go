@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/broker-rails/broker-rails/internal/order"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // How many symbols a list, and the overrides, may hold.
@@ -30,7 +31,7 @@ func plainText(n *node) (string, complaint) {
 	switch {
 	case n.Null:
 		return "", nullComplaint
-	case n.Shape != Scalar:
+	case n.Shape != strict.Scalar:
 		return "", complaint{Problem: "is not a text", At: n}
 	case !n.IsText():
 		return "", complaint{Problem: quoted(n.Text) + " is not a text in YAML", Hint: "put it in quotes", At: n}
@@ -177,9 +178,9 @@ func flag(d Direction) figure[bool] {
 			switch {
 			case n.Null:
 				return false, nullComplaint
-			case n.Shape == Scalar && !n.Quoted && n.Text == "true":
+			case n.Shape == strict.Scalar && !n.Quoted && n.Text == "true":
 				return true, complaint{}
-			case n.Shape == Scalar && !n.Quoted && n.Text == "false":
+			case n.Shape == strict.Scalar && !n.Quoted && n.Text == "false":
 				return false, complaint{}
 			}
 			return false, complaint{Problem: "is neither true nor false", Hint: "write true or false, without quotes"}
@@ -251,7 +252,7 @@ func isList(n *node) complaint {
 	switch {
 	case n.Null:
 		return nullComplaint
-	case n.Shape != List:
+	case n.Shape != strict.List:
 		return complaint{Problem: "is not a list", Hint: "write [...]; [] allows nothing"}
 	}
 	return complaint{}

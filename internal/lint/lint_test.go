@@ -15,6 +15,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/limits"
 	"github.com/broker-rails/broker-rails/internal/rail"
 	"github.com/broker-rails/broker-rails/internal/scenario"
+	"github.com/broker-rails/broker-rails/internal/strict"
 )
 
 // over lays a part over the shipped document.
@@ -111,7 +112,7 @@ func TestExamplesAreDecided(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := limits.ReadTree(name, text)
+		tree, err := strict.Read(name, text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,17 +136,17 @@ func TestExamplesAreDecided(t *testing.T) {
 }
 
 // parts are the figures that the scenarios of a file lay over the shipped document.
-func parts(t *limits.Tree) []*limits.Tree {
-	if t.Shape == limits.List {
-		var out []*limits.Tree
+func parts(t *strict.Tree) []*strict.Tree {
+	if t.Shape == strict.List {
+		var out []*strict.Tree
 		for _, v := range t.Values {
 			out = append(out, parts(v)...)
 		}
 		return out
 	}
 	for i, k := range t.Keys {
-		if k.Text == "limits" && t.Values[i].Shape == limits.Mapping {
-			return []*limits.Tree{t.Values[i]}
+		if k.Text == "limits" && t.Values[i].Shape == strict.Mapping {
+			return []*strict.Tree{t.Values[i]}
 		}
 	}
 	return nil
