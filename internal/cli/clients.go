@@ -30,6 +30,9 @@ func (a *app) clients(v *initView) []client {
 		binary = path
 	}
 	args := append([]string{"serve"}, a.sameFlags(v)...)
+	if v.Broker == brokerAlpaca {
+		args = append(args, "--broker", brokerAlpaca)
+	}
 	config := hostConfig(binary, args)
 	return []client{
 		{Name: "Claude Code", Text: shellLine(append([]string{"claude", "mcp", "add", "--scope", "user", "broker-rails", "--", binary}, args...)), Type: "shell"},

@@ -87,6 +87,12 @@ func (a *app) check(ctx context.Context, d *deck, raw []byte) error {
 			Rail: string(refusal.Code), Status: "deny", Text: strings.TrimSpace(refusal.Field + " " + refusal.Problem + "."),
 		}}
 	} else {
+		// A process of its own knows nothing of the broker until it has asked.
+		if d.alpaca != nil {
+			if err := d.gate.Start(ctx); err != nil {
+				return unreached("the account was not reconciled", err)
+			}
+		}
 		j := d.gate.Check(ctx, gate.Call{Intent: n.Intent, Door: doorCommandLine, Agent: operator(), Note: n.Note})
 		v.take(&j)
 	}

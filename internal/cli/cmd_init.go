@@ -29,6 +29,7 @@ type initFlags struct {
 	broker, reason string
 	cash, clock    string
 	seed           uint64
+	alpaca         alpacaFlags
 }
 
 type initView struct {
@@ -53,14 +54,20 @@ func (a *app) initCommand() *cobra.Command {
 		Long: "Writes the limits document if there is none, and begins the account's journal. It never\n" +
 			"overwrites anything. With --adopt an unusable journal is kept under another name, and\n" +
 			"a new one begins from the positions, cash and orders that the broker shows.",
-		RunE: func(c *cobra.Command, _ []string) error { return a.init(c.Context(), &f) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.broker == brokerAlpaca && !c.Flags().Changed("clock") {
+				f.clock = clockReal
+			}
+			return a.init(c.Context(), &f)
+		},
 	}
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "ask nothing")
 	c.Flags().BoolVar(&f.adopt, "adopt", false, "begin a new journal from what the broker shows; the old one is kept")
 	c.Flags().StringVar(&f.reason, "reason", "", "why; required with --adopt")
-	c.Flags().StringVar(&f.broker, "broker", brokerPaper, "the broker: paper")
+	c.Flags().StringVar(&f.broker, "broker", brokerPaper, "the broker: paper, or alpaca for a paper account there")
+	f.alpaca.add(c)
 	c.Flags().StringVar(&f.cash, "cash", paper.StartingCash().String(), "starting cash of the paper account, in USD")
-	c.Flags().StringVar(&f.clock, "clock", clockPractice, "clock of the paper account: practice or real")
+	c.Flags().StringVar(&f.clock, "clock", clockPractice, "clock of the account: practice or real; real with --broker alpaca, or broker if that is on this machine")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the paper market's prices")
 	return c
 }
@@ -74,9 +81,14 @@ const (
 func (f *initFlags) check() (cash money.Notional, err error) {
 	cash, err = money.ParseNotional(f.cash)
 	switch {
-	case f.broker != brokerPaper:
-		return cash, usage("this version has the paper broker", "--broker %q is not known", f.broker)
-	case f.clock != clockPractice && f.clock != clockReal:
+	case f.broker == brokerAlpaca && (!f.adopt || f.reason != ""):
+		_, err := f.alpaca.file(f.clock)
+		return cash, err
+	case f.broker != brokerPaper && f.broker != brokerAlpaca:
+		return cash, usage("write paper or alpaca", "--broker %q is not known", f.broker)
+	case f.broker == brokerPaper && f.alpaca != alpacaFlags{}:
+		return cash, usage("add --broker alpaca, or leave them out", "--broker-url, --data-url, --feed and --keys are of Alpaca")
+	case f.broker == brokerPaper && f.clock != clockPractice && f.clock != clockReal:
 		return cash, usage("write practice or real", "--clock %q is not known", f.clock)
 	case err != nil || !cash.IsPositive():
 		return cash, usage("write an amount such as 100000", "--cash %q is not an amount of money", f.cash)
@@ -113,6 +125,16 @@ func (a *app) init(ctx context.Context, f *initFlags) error {
 	if err != nil {
 		return err
 	}
+	var d *deck
+	if f.broker == brokerAlpaca {
+		if d, err = a.lookAlpaca(ctx, &v, f); err != nil {
+			return err
+		}
+	} else if file, err := readAlpaca(v.Data, v.Account); err != nil {
+		return err
+	} else if file != nil {
+		return usage("add --broker alpaca, or name another account with --account", "account %s is at another broker", v.Account)
+	}
 	// The old journal is moved last of all: what fails before leaves it in force.
 	var old oldJournal
 	if f.adopt {
@@ -121,9 +143,13 @@ func (a *app) init(ctx context.Context, f *initFlags) error {
 		}
 		v.OldJournal, v.OldHead = old.keptAs, old.head
 	}
-	d, err := begin(ctx, &v, f, cash)
+	if d != nil {
+		err = d.beginAlpaca(ctx)
+	} else {
+		d, err = begin(ctx, &v, f, cash)
+	}
 	if err != nil {
-		return err
+		return errors.Join(err, d.Close(ctx))
 	}
 	if err = d.found(ctx, f, &v, old, text); err != nil {
 		return errors.Join(err, d.Close(ctx))
@@ -308,13 +334,11 @@ func (d *deck) refuseHistory(ctx context.Context) error {
 
 // found writes the first entries: genesis, and the limits.
 func (d *deck) found(ctx context.Context, f *initFlags, v *initView, old oldJournal, text []byte) error {
-	seen, cursor, err := shown(ctx, d.broker)
+	body, err := d.genesis(ctx, f)
 	if err != nil {
-		return unreached("the broker did not show the account", err)
+		return err
 	}
-	body := journal.Genesis{Broker: f.broker, Cash: seen.Cash, Currency: currency, Who: operator()}
 	if f.adopt {
-		body.Cursor, body.Positions, body.Orders = cursor, seen.Positions, seen.Orders
 		body.OldHead, body.Reason = old.head, f.reason
 	}
 	cfg := d.config(nil)
@@ -337,6 +361,22 @@ func (d *deck) found(ctx context.Context, f *initFlags, v *initView, old oldJour
 		return err
 	}
 	return d.gate.View(ctx, func(now gate.View) { v.Mode = now.Mode.String() })
+}
+
+// genesis is the first entry: what the broker shows, where there is something to take over.
+func (d *deck) genesis(ctx context.Context, f *initFlags) (journal.Genesis, error) {
+	if d.taken != nil {
+		return d.taken.genesis(), nil
+	}
+	seen, cursor, err := shown(ctx, d.broker)
+	if err != nil {
+		return journal.Genesis{}, unreached("the broker did not show the account", err)
+	}
+	body := journal.Genesis{Broker: f.broker, Cash: seen.Cash, Currency: currency, Who: operator()}
+	if f.adopt {
+		body.Cursor, body.Positions, body.Orders = cursor, seen.Positions, seen.Orders
+	}
+	return body, nil
 }
 
 // shown reads the account and the newest event as of one instant: it reads again while

@@ -49,7 +49,7 @@ func (a *app) serveCommand() *cobra.Command {
 			return a.serve(c.Context(), &f)
 		},
 	}
-	c.Flags().StringVar(&f.broker, "broker", brokerPaper, "the broker: paper")
+	c.Flags().StringVar(&f.broker, "broker", brokerPaper, "the account's broker: paper or alpaca")
 	c.Flags().StringVar(&f.clock, "clock", "", "practice or real: the clock that the account must go by")
 	c.Flags().StringVar(&f.transport, "transport", transportStdio, "stdio or streamable-http")
 	c.Flags().StringVar(&f.bind, "bind", "127.0.0.1", "address to listen on, for HTTP")
@@ -68,10 +68,10 @@ func (f *serveFlags) check() error {
 		return err
 	}
 	switch {
-	case f.broker != brokerPaper:
-		return usage("this version has the paper broker", "--broker %q is not known", f.broker)
-	case f.clock != "" && f.clock != clockPractice && f.clock != clockReal:
-		return usage("write practice or real", "--clock %q is not known", f.clock)
+	case f.broker != brokerPaper && f.broker != brokerAlpaca:
+		return usage("write paper or alpaca", "--broker %q is not known", f.broker)
+	case f.clock != "" && f.clock != clockPractice && f.clock != clockReal && f.clock != clockBroker:
+		return usage("write practice, real or broker", "--clock %q is not known", f.clock)
 	case f.transport != transportStdio && f.transport != transportHTTP:
 		return usage("write stdio or streamable-http", "--transport %q is not known", f.transport)
 	case f.port < 0 || f.port > 65535:
@@ -118,6 +118,10 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 }
 
 func (a *app) serveDeck(ctx context.Context, d *deck, f *serveFlags, tokens mcpserver.Tokens, log *slog.Logger) error {
+	if (f.broker == brokerAlpaca) != (d.venue != nil) {
+		return usage("the broker is chosen once, by rails init; serve such an account with: --broker "+d.brokerName(),
+			"account %s is not at --broker %s", d.account, f.broker)
+	}
 	if f.clock != "" && f.clock != d.clockName() {
 		return usage("the clock is chosen once: rails init --clock "+f.clock, "account %s goes by the %s clock", d.account, d.clockName())
 	}
@@ -151,10 +155,11 @@ func (a *app) serveDeck(ctx context.Context, d *deck, f *serveFlags, tokens mcps
 	var tasks sync.WaitGroup
 	defer tasks.Wait() // the tasks end with ctx, which stop ends first
 	defer stop()
+	tasks.Go(func() { d.watchAlpaca(ctx) })
 	tasks.Go(func() { d.gate.Run(ctx) })
 	tasks.Go(func() { d.reloadOnHangup(ctx, path, log) })
 	server := mcpserver.New(d.door(log))
-	a.errs.line("rails: account ", d.account, ", limits ", short(d.fingerprint(ctx)), ", ", d.clockName(), " clock, ", f.transport)
+	a.errs.line("rails: account ", d.account, ", limits ", short(d.fingerprint(ctx)), ", ", d.clockName(), " clock, ", f.transport, d.atBroker())
 	if f.transport == transportStdio {
 		if terminal(a.in) {
 			a.errs.line("rails: an agent's host starts this, and speaks MCP here; Ctrl-D ends it")
@@ -222,10 +227,13 @@ func (d *deck) reloadOnHangup(ctx context.Context, path string, log *slog.Logger
 
 // door is what the MCP server is made of.
 func (d *deck) door(log *slog.Logger) mcpserver.Config {
-	return mcpserver.Config{
-		Gate: d.gate, Quotes: d.quotes, Journal: recent{d.store, d.account}, Version: version,
-		Headlines: headlines(), Practice: d.practice != nil, Log: log,
+	c := mcpserver.Config{
+		Gate: d.gate, Quotes: d.quotes, Journal: recent{d.store, d.account}, Version: version, Practice: d.practice != nil, Log: log,
 	}
+	if d.venue == nil {
+		c.Headlines = headlines()
+	}
+	return c
 }
 
 // headlines are the paper market's news. Two of them try to talk an agent into ignoring

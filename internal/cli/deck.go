@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/broker-rails/broker-rails/internal/broker/alpaca"
 	"github.com/broker-rails/broker-rails/internal/broker/paper"
 	"github.com/broker-rails/broker-rails/internal/clock"
 	"github.com/broker-rails/broker-rails/internal/gate"
@@ -21,7 +22,7 @@ import (
 	"github.com/broker-rails/broker-rails/internal/store/sqlite"
 )
 
-// brokerPaper is the only broker of this version.
+// brokerPaper is the paper broker.
 const brokerPaper = "paper"
 
 // defaultAccount is what rails init calls an account that nobody named.
@@ -34,9 +35,12 @@ type deck struct {
 	calendar market.Calendar
 	shipped  bool // the calendar is the shipped one alone: the operator's cannot be read
 	store    *sqlite.Store
-	ledger   *paper.Ledger // nil where the command does without
-	broker   *paper.Broker // nil unless the deck trades
-	quotes   *quotes.Paper
+	ledger   *paper.Ledger  // nil where the command does without
+	broker   gate.Broker    // nil unless the deck trades
+	quotes   gate.Quotes    // nil where the command does without
+	venue    *alpacaFile    // nil: the account is on paper, or behind another's server
+	alpaca   *alpaca.Broker // nil unless the deck trades there
+	taken    *takenOver     // of an account that begins now
 	clock    gate.Clock
 	practice *clock.Practice // nil: the clock is the wall's
 	gate     *gate.Gate
@@ -58,7 +62,7 @@ func (a *app) open(ctx context.Context, r reach, log *slog.Logger) (*deck, error
 		return nil, err
 	}
 	if err = d.name(ctx, a.flags.account); err == nil {
-		err = d.assemble(ctx, r, log)
+		err = d.assemble(ctx, r, a.env, log)
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Close(ctx))
@@ -147,11 +151,22 @@ func (d *deck) accounts(ctx context.Context) ([]string, error) {
 }
 
 // assemble opens the ledger and the gate.
-func (d *deck) assemble(ctx context.Context, r reach, log *slog.Logger) error {
+func (d *deck) assemble(ctx context.Context, r reach, env func(string) string, log *slog.Logger) error {
 	if !journal.ValidAccount(d.account) || d.account == journal.ControlAccount {
 		return usage("", "%q cannot be the name of an account", d.account)
 	}
-	if err := d.openLedger(ctx, r); err != nil {
+	file, err := readAlpaca(d.dir, d.account)
+	switch {
+	case err != nil && r == ruling:
+		d.clock = stillClock{} // a halt must not wait until someone has mended a file
+	case err != nil:
+		return err
+	case file != nil:
+		err = d.openAlpaca(ctx, r, file, env, log)
+	default:
+		err = d.openLedger(ctx, r)
+	}
+	if err != nil && r != ruling {
 		return err
 	}
 	cfg := d.config(log)
@@ -159,20 +174,23 @@ func (d *deck) assemble(ctx context.Context, r reach, log *slog.Logger) error {
 		cfg.Quotes = d.quotes
 	}
 	if r == trading {
-		if err := d.openBroker(); err != nil {
-			return err
+		if d.ledger != nil {
+			if err := d.openBroker(); err != nil {
+				return err
+			}
 		}
 		cfg.Broker = d.broker
 	}
-	var err error
-	d.gate, err = gate.Open(ctx, cfg)
-	return err
+	if d.gate, err = gate.Open(ctx, cfg); err != nil || r == ruling {
+		return err
+	}
+	return d.sameBroker(ctx)
 }
 
 func (d *deck) config(log *slog.Logger) gate.Config {
 	return gate.Config{
 		Account: d.account, Store: d.store, Clock: d.clock, Calendar: d.calendar,
-		Paper: true, AtomicReplace: true, Stop: markfile.For(d.dir, d.account), BadLimits: markfile.InvalidLimits(d.dir, d.account), Version: version, Log: log,
+		Paper: d.venue == nil, AtomicReplace: d.venue == nil, Stop: markfile.For(d.dir, d.account), BadLimits: markfile.InvalidLimits(d.dir, d.account), Version: version, Log: log,
 	}
 }
 
@@ -228,15 +246,22 @@ func (d *deck) setClock(start paper.Start) error {
 	return nil
 }
 
-func (d *deck) openBroker() (err error) {
-	d.broker, err = paper.New(d.ledger, paper.Options{
+func (d *deck) openBroker() error {
+	b, err := paper.New(d.ledger, paper.Options{
 		Clock: d.clock, Quotes: d.quotes, Calendar: d.calendar, AccountID: d.account,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	d.broker = b
+	return nil
 }
 
 // Close ends the gate, then what it stood on.
 func (d *deck) Close(ctx context.Context) error {
+	if d == nil {
+		return nil
+	}
 	var errs []error
 	if d.gate != nil {
 		// A deck that only looks has nothing to flush, and may not write.
@@ -244,6 +269,9 @@ func (d *deck) Close(ctx context.Context) error {
 	}
 	if d.ledger != nil {
 		errs = append(errs, d.ledger.Close())
+	}
+	if d.alpaca != nil {
+		d.alpaca.Close()
 	}
 	if d.store != nil {
 		errs = append(errs, d.store.Close())
@@ -257,7 +285,9 @@ func (d *deck) clockName() string {
 	case stillClock:
 		return "unknown"
 	case *clock.Practice:
-		return "practice"
+		return clockPractice
+	case *brokerClock:
+		return clockBroker
 	}
 	return "real"
 }

@@ -30,6 +30,7 @@ type miss struct {
 }
 
 var (
+	errLooking = errors.New("this is for looking only")
 	errMoving  = errors.New("the account did not stand still while it was read")
 	errUnsure  = errors.New("the broker does not show the order yet; it may still arrive")
 	errPending = errors.New("the broker has not made the change yet")
@@ -135,9 +136,28 @@ func (b *Broker) verify(a *shownAccount) error {
 		return fmt.Errorf("account %s is not a paper account", journal.BoundText(a.Number, 32))
 	}
 	b.mu.Lock()
-	b.verified = b.o.AccountID != ""
+	b.shown = b.o.AccountID != ""
 	b.mu.Unlock()
 	return nil
+}
+
+// verified asks for the account's number, unless the broker has shown it. It fails for a
+// broker that was made to look only.
+func (b *Broker) verified(ctx context.Context) error {
+	b.mu.Lock()
+	shown := b.shown
+	b.mu.Unlock()
+	if shown {
+		return nil
+	}
+	if b.o.AccountID == "" {
+		return errLooking
+	}
+	var a shownAccount
+	if err := b.c.read(ctx, "/v2/account", nil, &a); err != nil {
+		return err
+	}
+	return b.verify(&a)
 }
 
 func (s *shownPosition) asPosition() (journal.Position, error) {

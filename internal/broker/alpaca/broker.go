@@ -67,7 +67,7 @@ type Broker struct {
 	mu       sync.Mutex      // guards below
 	rung     bool            // something may have happened since the last look
 	up       bool            // the stream is listened to
-	verified bool            // the broker showed the account's number
+	shown    bool            // the broker showed the account's number
 	sent     []string        // broker ids of orders that were accepted and are not in the picture yet
 	missing  map[string]miss // orders that the broker did not find
 	disagree string          // why the broker's calendar closes the market; empty: it agrees

@@ -54,6 +54,7 @@ type picture struct {
 	counted map[string]struct{}       // fills that are in filled
 	filled  map[string]money.Quantity // by broker id
 	looked  time.Time                 // monotonic; of the newest look
+	recent  time.Time                 // of the newest look at orders that ended
 	cash    time.Time                 // of the newest look at activities other than fills
 }
 
@@ -183,10 +184,11 @@ func (b *Broker) lookAt(ctx context.Context, whole, rung bool) error {
 		return err
 	}
 	var ended []shownOrder
-	if rung || !b.Listening() {
+	if rung || !b.Listening() && time.Since(p.recent) >= LookEveryAlone {
 		if ended, err = b.endedOrders(ctx); err != nil {
 			return err
 		}
+		p.recent = time.Now()
 	}
 	if err := b.fills(ctx); err != nil {
 		return err

@@ -34,6 +34,9 @@ func (b *Broker) Send(ctx context.Context, s gate.Sealed) gate.Reply {
 	if err != nil {
 		return gate.Reply{Reason: err.Error()}
 	}
+	if err := b.verified(ctx); err != nil {
+		return unsent("the broker has not shown that the keys are of the account: " + err.Error())
+	}
 	if why := b.unsendable(&m); why != "" {
 		return unsent(why)
 	}
@@ -63,12 +66,6 @@ func doubtful(err error, r *reply) gate.Reply {
 
 // unsendable says why a message must not leave; empty if it may.
 func (b *Broker) unsendable(m *gate.Message) string {
-	b.mu.Lock()
-	verified := b.verified
-	b.mu.Unlock()
-	if !verified {
-		return "the broker has not shown that the keys are of the account"
-	}
 	if until, paused := b.c.pausedUntil(); paused {
 		return "the broker takes no more calls until " + until.UTC().Format(time.TimeOnly)
 	}
