@@ -55,7 +55,7 @@ func figureFields(w Figures) (known, needed []string) {
 	case QuoteFigures:
 		return []string{"bid", "ask", "last", "at"}, []string{"bid", "ask", "at"}
 	case InstrumentFigures:
-		return []string{"symbol", "class", "status", "currency"}, []string{"symbol", "class"}
+		return []string{"id", "symbol", "class", "status", "currency"}, []string{"symbol", "class"}
 	case ClockFigures:
 		return []string{"now"}, []string{"now"}
 	}
@@ -245,7 +245,7 @@ func (v *value) at(path, symbol string) *value {
 		if part == "$symbol" {
 			part = symbol
 		}
-		if v = v.get(part); v == nil {
+		if v = v.member(part); v == nil {
 			return nil
 		}
 	}

@@ -277,17 +277,21 @@ func (v *value) path(p string) *value {
 		if v == nil {
 			return nil
 		}
-		if v.kind == '[' {
-			i, err := strconv.Atoi(part)
-			if err != nil || i < 0 || i >= len(v.members) {
-				return nil
-			}
-			v = v.members[i]
-			continue
-		}
-		v = v.get(part)
+		v = v.member(part)
 	}
 	return v
+}
+
+// member finds a member of an object by its name, or of a list by its place.
+func (v *value) member(part string) *value {
+	if v == nil || v.kind != '[' {
+		return v.get(part)
+	}
+	i, err := strconv.Atoi(part)
+	if err != nil || i < 0 || i >= len(v.members) {
+		return nil
+	}
+	return v.members[i]
 }
 
 // word is the text or the literal number at a path; empty for anything else.
