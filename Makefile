@@ -58,12 +58,15 @@ unit: ## all unit tests, without the race detector
 # leave it to the gate, whose own tests run under the detector. It could find nothing in them
 # and would cost five times as much.
 ALONE := account journal limits market money order rail record risk strict audit bound lint normalize profile replay report sim tamper
+# Packages with tests that build the product again, kill it or fill a disk: in full without
+# the detector, and shortened under it.
+LONG := adversary cli witness
 
-alone: ## unit tests of what does one thing at a time, shuffled
-	@$(GO) test -shuffle=on -timeout 15m $(ALONE:%=./internal/%)
+alone: ## unit tests of what does one thing at a time, and long ones, shuffled
+	@$(GO) test -shuffle=on -timeout 15m $(ALONE:%=./internal/%) $(LONG:%=./internal/%)
 
-race: ## all other unit tests, with the race detector, shuffled
-	@CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 15m $$($(GO) list ./... | grep -v $(ALONE:%=-e '/internal/%$$') -e /internal/faults -e /internal/drill -e /internal/archtest)
+race: ## unit tests of what does several, with the race detector, shuffled
+	@CGO_ENABLED=1 $(GO) test -race -short -shuffle=on -timeout 15m $$($(GO) list ./... | grep -v $(ALONE:%=-e '/internal/%$$') -e /internal/faults -e /internal/drill -e /internal/archtest)
 
 faults: ## processes killed, halted, starved and raced; each defence taken away
 	@$(GO) test -timeout 15m ./internal/faults/
