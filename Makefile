@@ -1,5 +1,5 @@
 # The two commands to know: make demo, and make test.
-.PHONY: demo walkthrough test check build cross lint arch unit alone race faults drill scripts peers bench fuzz soak clean help
+.PHONY: demo proxy-demo walkthrough test check build cross lint arch unit alone race faults drill scripts peers bench fuzz soak clean help
 
 GO      ?= go
 BIN     := .bin
@@ -10,10 +10,13 @@ SOAKFOR ?= 1h
 export CGO_ENABLED ?= 0
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
 demo: build ## one order passes and one is refused, offline, in seconds
 	@$(RAILS) demo
+
+proxy-demo: build ## Alpaca's own MCP server behind rails proxy, on a fake broker; no account, no keys
+	@bin=$$(./test/peers/alpaca) && RAILS=$(abspath $(RAILS)) PYTHONDONTWRITEBYTECODE=1 $$bin/python demos/proxy_demo.py
 
 walkthrough: build ## the whole safety argument, act by act, in under a minute
 	@RAILS=$(RAILS) ./demos/rails_walkthrough.sh
@@ -82,6 +85,10 @@ peers: build ## parts that are not ours: MCP Inspector, conformance suite, Pytho
 	@./test/peers/run
 	@cd test/peers/witness && $(GO) test ./...
 
+.PHONY: mutate
+mutate: ## every small change of the engine is seen by a test, or explained
+	@nice $(GO) run ./test/mutate
+
 .PHONY: model
 model: ## every state of two gates, crashes and a halt, by Spin; and that it can fail
 	@nice ./test/model/check.sh
@@ -96,6 +103,7 @@ soak: ## longer: more kills, more histories, more made-up attacks, longer fuzz
 	@RAILS_SOAK=1 $(GO) test -timeout 60m -count=1 ./internal/faults/...
 	@RAILS_SOAK=1 $(GO) test -timeout 90m -count=1 ./internal/adversary/
 	@RAILS_SOAK=1 $(GO) test -timeout 0 -count=1 ./internal/drill/ -run TestSoak -v -for $(SOAKFOR)
+	@nice $(GO) run ./test/mutate
 	@FUZZFOR=60s ./test/fuzz
 
 clean:

@@ -90,8 +90,11 @@ func (s *session) ready(agentID string, c *call) bool {
 // refuse records a call that never became an intent, and answers it.
 func (s *session) refuse(agentID string, c *call, r *profile.Refusal) {
 	sentence := r.Problem
-	if r.Field != "" {
+	switch {
+	case r.Field != "":
 		sentence = r.Field + " " + r.Problem
+	case r.Reason == profile.NotJudged, r.Reason == profile.StandingOrder:
+		sentence = "The order " + r.Problem
 	}
 	id, err := s.record(c, journal.Refusal{Code: string(r.Reason), Text: sentence, Denial: true, Message: true})
 	if err != nil {
