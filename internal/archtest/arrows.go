@@ -96,6 +96,7 @@ func arrows() map[string][]string {
 		"internal/faults":       nil,
 		"internal/drill":        nil,
 
+		"test/mutate":                   nil,
 		"test/peers/conformance-server": append(slices.Clone(verdicts), gate, paper, quotes, clock, memory, mcpserver),
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"go/ast"
@@ -41,9 +42,9 @@ type listed struct {
 }
 
 // load parses and checks the packages named by the patterns, in the order of go list.
-func load(root string, patterns []string) ([]*source, error) {
+func load(ctx context.Context, root string, patterns []string) ([]*source, error) {
 	args := append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly"}, patterns...)
-	c := exec.Command("go", args...)
+	c := exec.CommandContext(ctx, "go", args...)
 	c.Dir, c.Stderr = root, os.Stderr
 	out, err := c.Output()
 	if err != nil {

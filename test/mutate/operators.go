@@ -215,8 +215,7 @@ func (w *walk) edge(e *ast.CallExpr, sel *ast.SelectorExpr) []alternative {
 // constantOf moves a number by one, turns a truth value and takes the next of a set of
 // names. A constant inside a larger constant is left to that.
 func (w *walk) constantOf(e ast.Expr, tv types.TypeAndValue) {
-	switch p := w.parent().(type) {
-	case ast.Expr:
+	if p, ok := w.parent().(ast.Expr); ok {
 		if up := w.src.info.Types[p]; up.Value != nil {
 			return
 		}
@@ -297,7 +296,8 @@ func (w *walk) enumerator(e ast.Expr, tv types.TypeAndValue, name string) bool {
 // word takes another of the named texts that begin with the same word: BucketExit for
 // BucketOpen. Other texts are for people, and not verdicts.
 func (w *walk) word(e ast.Expr) {
-	id, prefix := (*ast.Ident)(nil), ""
+	var id *ast.Ident
+	prefix := ""
 	switch e := e.(type) {
 	case *ast.Ident:
 		id = e

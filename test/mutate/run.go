@@ -44,15 +44,18 @@ const (
 	plainMax   = 2 * time.Minute
 )
 
-var compileError = regexp.MustCompile(`(?m)([^\s/:]+)/([^\s/:]+\.go):(\d+):\d+: `)
+// compileError finds the package and line of what the compiler refused.
+func compileError() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)([^\s/:]+)/([^\s/:]+\.go):(\d+):\d+: `)
+}
 
 // buildTests compiles a suite's test binary; the text is the compiler's.
-func (s *suite) build(root, overlay string) (string, error) {
+func (s *suite) build(ctx context.Context, root, overlay string) (string, error) {
 	args := []string{"test", "-c", "-vet=off", "-overlay", overlay, "-o", s.bin}
 	if s.command != nil {
 		args = []string{"build", "-overlay", overlay, "-o", s.bin}
 	}
-	c := exec.Command("go", append(args, s.path)...)
+	c := exec.CommandContext(ctx, "go", append(args, s.path)...)
 	c.Dir = root
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := c.CombinedOutput()
@@ -114,10 +117,8 @@ func (s *suite) run(names []string, alive int, hits string, limit time.Duration)
 	return failed, firstFailure(out.String(), names)
 }
 
-var failLine = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
-
 func firstFailure(out string, names []string) string {
-	if m := failLine.FindStringSubmatch(out); m != nil {
+	if m := regexp.MustCompile(`(?m)^--- FAIL: (\S+)`).FindStringSubmatch(out); m != nil {
 		return m[1]
 	}
 	if len(names) == 1 {

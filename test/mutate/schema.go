@@ -112,6 +112,9 @@ func mutSetup() (alive int, hits []byte) {
 	return alive, hits
 }
 
+// mutAllocs stands for testing.AllocsPerRun: the instrumented code allocates.
+func mutAllocs(int, func()) float64 { return 0 }
+
 func mutOn(id int) bool {
 	if mutHits != nil {
 		mutHits[id] = 1
@@ -158,12 +161,42 @@ func writeOverlay(dir string, plans []*plan) (string, error) {
 			return "", err
 		}
 	}
+	for _, p := range plans {
+		if err := stillAllocations(filepath.Join(dir, p.src.name), p.src, replace); err != nil {
+			return "", err
+		}
+	}
 	list, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return "", err
 	}
 	overlay := filepath.Join(dir, "overlay.json")
 	return overlay, os.WriteFile(overlay, list, 0o600)
+}
+
+// stillAllocations takes the counts of allocations out of the package's own tests, which
+// the instrumented code would fail whichever mutant is alive.
+func stillAllocations(dir string, src *source, replace map[string]string) error {
+	tests, err := filepath.Glob(filepath.Join(src.dir, "*_test.go"))
+	if err != nil {
+		return err
+	}
+	for _, path := range tests {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		inside := bytes.Contains(text, fmt.Appendf(nil, "package %s\n", src.types.Name()))
+		if !inside || !bytes.Contains(text, []byte("testing.AllocsPerRun(")) {
+			continue
+		}
+		to := filepath.Join(dir, filepath.Base(path))
+		replace[path] = to
+		if err := os.WriteFile(to, bytes.ReplaceAll(text, []byte("testing.AllocsPerRun("), []byte("mutAllocs(")), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // oneLine keeps the instrumented file's lines where the source has them, so that a
