@@ -33,13 +33,16 @@ type streamMessage struct {
 
 // stream serves one client: authentication, then what it listens to. There is no replay.
 func (b *Broker) stream(w http.ResponseWriter, r *http.Request) {
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
+	s := &stream{queue: make(chan []byte, StreamQueueMax)}
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		CompressionMode: websocket.CompressionDisabled, OnPingReceived: func(context.Context, []byte) bool { return !b.muted(s) },
+	})
 	if err != nil {
 		return // the client was told
 	}
 	conn.SetReadLimit(BodyBytesMax)
 	ctx, end := context.WithCancel(r.Context())
-	s := &stream{conn: conn, queue: make(chan []byte, StreamQueueMax), end: end}
+	s.conn, s.end = conn, end
 	defer b.forget(s)
 	if !b.admit(ctx, s) {
 		_ = conn.Close(websocket.StatusPolicyViolation, "not authenticated")
@@ -59,6 +62,13 @@ func (b *Broker) stream(w http.ResponseWriter, r *http.Request) {
 		b.push(s, object{"stream": "listening", "data": object{"streams": m.Data.Streams}})
 		b.mu.Unlock()
 	}
+}
+
+// muted reports whether a fault keeps the stream from saying anything.
+func (b *Broker) muted(s *stream) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return s.mute
 }
 
 func (b *Broker) read(ctx context.Context, s *stream) (m streamMessage, ok bool) {

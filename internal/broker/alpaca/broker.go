@@ -2,6 +2,8 @@ package alpaca
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -49,7 +51,9 @@ type Options struct {
 	NotFoundFor time.Duration
 	// Within bounds one request; zero is RequestWithin.
 	Within time.Duration
-	Log    *slog.Logger // nil discards
+	// Ping is how often the stream is asked for a sign of life; zero is PingEvery.
+	Ping time.Duration
+	Log  *slog.Logger // nil discards
 }
 
 // Broker is one account. Its methods may be called from many goroutines.
@@ -102,9 +106,17 @@ func New(o Options) (*Broker, error) {
 	if b.o.NotFoundFor <= 0 {
 		b.o.NotFoundFor = NotFoundFor
 	}
+	if b.o.Ping <= 0 {
+		b.o.Ping = PingEvery
+	}
 	if o.Within > 0 {
 		b.c.within = o.Within
 	}
+	var run [6]byte
+	if _, err := rand.Read(run[:]); err != nil {
+		return nil, err
+	}
+	b.picture.run = hex.EncodeToString(run[:])
 	b.picture.init()
 	b.quotes.init()
 	return b, nil

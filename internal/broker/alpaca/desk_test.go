@@ -76,9 +76,18 @@ func newDesk(t testing.TB, over string) *desk {
 // bareDesk has a fake and no account yet.
 func bareDesk(t testing.TB) *desk {
 	t.Helper()
+	return deskOf(t, fakealpaca.Options{})
+}
+
+func deskOf(t testing.TB, o fakealpaca.Options) *desk {
+	t.Helper()
 	d := &desk{t: t, clock: clock.NewVirtual(start()), store: memory.New()}
 	var err error
-	d.fake, err = fakealpaca.New(fakealpaca.Options{Now: d.clock.Now, AlwaysOpen: true, RateMax: 1_000_000})
+	o.Now, o.AlwaysOpen = d.clock.Now, true
+	if o.RateMax == 0 {
+		o.RateMax = 1_000_000
+	}
+	d.fake, err = fakealpaca.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +133,7 @@ func (d *desk) newBroker(account string) *alpaca.Broker {
 	d.t.Helper()
 	b, err := alpaca.New(alpaca.Options{
 		Trading: d.url, Data: d.url, Feed: alpaca.FeedIEX, Keys: d.keys(), Calendar: market.XNYS(), Clock: d.clock,
-		AccountID: account, Began: d.taken.Began, Known: d.taken.Known, NotFoundFor: time.Millisecond, Within: time.Second,
+		AccountID: account, Began: d.taken.Began, Known: d.taken.Known, NotFoundFor: time.Millisecond, Within: time.Second, Ping: 100 * time.Millisecond,
 	})
 	if err != nil {
 		d.t.Fatal(err)

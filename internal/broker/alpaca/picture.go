@@ -41,6 +41,7 @@ const (
 
 // picture is what is known of the account's events. Its owner holds reading.
 type picture struct {
+	run     string // stands in cursors: another process may have heard of things in another order
 	begun   bool
 	since   time.Time // events before it, less the overlap, are not told
 	events  []gate.Event
@@ -60,7 +61,7 @@ type picture struct {
 
 func (p *picture) init() {
 	*p = picture{
-		place: map[string]int{}, told: map[string]struct{}{}, known: map[string]struct{}{}, open: map[string]shownOrder{},
+		run: p.run, place: map[string]int{}, told: map[string]struct{}{}, known: map[string]struct{}{}, open: map[string]shownOrder{},
 		orders: map[string]shownOrder{}, closed: map[string]struct{}{}, counted: map[string]struct{}{}, filled: map[string]money.Quantity{},
 	}
 }
@@ -453,7 +454,7 @@ func (p *picture) tell(e *gate.Event) {
 	if e.At.After(p.newest) {
 		p.newest = e.At
 	}
-	e.Cursor = cursor(p.newest, e.ID)
+	e.Cursor = cursor(p.newest, p.run+"/"+e.ID)
 	if e.Kind == gate.EventFill {
 		e.Fill.Cursor = e.Cursor
 	}

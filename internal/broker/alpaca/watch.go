@@ -94,9 +94,9 @@ func (b *Broker) listen(ctx context.Context) error {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(PingEvery):
+			case <-time.After(b.o.Ping):
 			}
-			within, cancel := context.WithTimeout(ctx, PongWithin)
+			within, cancel := context.WithTimeout(ctx, min(PongWithin, b.o.Ping))
 			err := conn.Ping(within)
 			cancel()
 			if err != nil {
