@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,7 +22,10 @@ import (
 )
 
 type proxyFlags struct {
-	profile, clock, live string
+	profile, clock, live   string
+	upstream, upstreamAuth string
+	transport, bind        string
+	port                   int
 }
 
 const clockBroker = "broker"
@@ -39,6 +46,11 @@ func (a *app) proxyCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&f.profile, "profile", "alpaca-v2", "the profile of the broker's server: its id, or a file")
 	c.Flags().StringVar(&f.clock, "clock", clockReal, "real, or broker: go by the broker's clock, for a paper account that plays another day")
+	c.Flags().StringVar(&f.upstream, "upstream-url", "", "the broker's server over streamable HTTP, in place of a command")
+	c.Flags().StringVar(&f.upstreamAuth, "upstream-token-file", "", "file with the bearer token for --upstream-url, 0600")
+	c.Flags().StringVar(&f.transport, "transport", transportStdio, "how agents reach it: stdio, or streamable-http on this machine")
+	c.Flags().StringVar(&f.bind, "bind", "127.0.0.1", "loopback address to listen on, for HTTP")
+	c.Flags().IntVar(&f.port, "port", 8932, "port to listen on, for HTTP; 0 takes a free one")
 	c.Flags().StringVar(&f.live, "live", "", "id of the broker's account; without it only paper accounts are served")
 	return c
 }
@@ -49,7 +61,17 @@ func (f *proxyFlags) check(command []string) error {
 		return usage("write real or broker", "--clock %q is not known", f.clock)
 	case f.clock == clockBroker && f.live != "":
 		return usage("leave out --clock", "a live account goes by the real clock")
-	case len(command) == 0:
+	case f.transport != transportStdio && f.transport != transportHTTP:
+		return usage("write stdio or streamable-http", "--transport %q is not known", f.transport)
+	case f.transport == transportHTTP && !loopback(f.bind):
+		return usage("bind to 127.0.0.1", "%s can be reached by others", f.bind)
+	case f.upstream != "" && len(command) > 0:
+		return usage("leave one of them out", "the broker's server is named twice: by a command and by --upstream-url")
+	case f.upstreamAuth != "" && f.upstream == "":
+		return usage("a command takes its keys from the environment", "--upstream-token-file goes with --upstream-url")
+	case f.upstream != "" && !soundURL(f.upstream):
+		return usage("such as https://broker.example/mcp; without TLS only on this machine", "%q is not an address that orders may be sent to", f.upstream)
+	case f.upstream == "" && len(command) == 0:
 		return usage("such as: rails proxy --profile alpaca-v2 -- uvx alpaca-mcp-server",
 			"name the command that starts the broker's MCP server, after --")
 	}
@@ -79,7 +101,7 @@ func (a *app) proxy(ctx context.Context, f *proxyFlags, command []string) error 
 	if err != nil {
 		return err
 	}
-	if err := fitForOrders(p); err != nil {
+	if err := fitForOrders(p); err != nil && mapsOrders(p) {
 		return err
 	}
 	// The diagnostic log never goes to standard output: that is the protocol's.
@@ -92,6 +114,15 @@ func (a *app) proxy(ctx context.Context, f *proxyFlags, command []string) error 
 	end, stop := context.WithTimeout(context.WithoutCancel(ctx), stopFor)
 	defer stop()
 	return errors.Join(err, d.close(end))
+}
+
+// mapsOrders reports whether any tool of the profile leads to the gate. One that only reads
+// needs no figures, and no order comes through.
+func mapsOrders(p *profile.Profile) bool {
+	return slices.ContainsFunc(p.Tools(), func(tool string) bool {
+		class, _ := p.Class(tool)
+		return class != profile.Read && !p.Denied(tool)
+	})
 }
 
 // fitForOrders refuses a profile that leaves the gate without the figures that it judges
@@ -112,10 +143,50 @@ func fitForOrders(p *profile.Profile) error {
 		"profile %s does not say how to read %s: no order could be judged", p.ID, strings.Join(lacks, ", "))
 }
 
+// soundURL reports whether a server's address keeps what is sent to it: TLS, or loopback.
+func soundURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && u.User == nil && (u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname()))
+}
+
+// dial opens one session with the broker's server.
+func (a *app) dial(f *proxyFlags, command []string) (func(ctx context.Context) (mcpproxy.Link, error), error) {
+	if f.upstream == "" {
+		return func(ctx context.Context) (mcpproxy.Link, error) {
+			return mcpproxy.Start(ctx, command, a.environ, a.errs.w)
+		}, nil
+	}
+	headers := http.Header{}
+	if f.upstreamAuth != "" {
+		text, err := readOwned("token file", f.upstreamAuth)
+		if err != nil {
+			return nil, err
+		}
+		if info, err := os.Stat(f.upstreamAuth); err != nil || info.Mode().Perm()&0o077 != 0 {
+			return nil, usage("chmod 600 "+quoted(f.upstreamAuth), "%s can be read by others", f.upstreamAuth)
+		}
+		headers.Set("Authorization", "Bearer "+strings.TrimSpace(string(text)))
+	}
+	return func(ctx context.Context) (mcpproxy.Link, error) { return mcpproxy.Dial(ctx, f.upstream, headers) }, nil
+}
+
 func (a *app) serveProxied(ctx context.Context, d *proxied, command []string) error {
-	link, err := mcpproxy.Start(ctx, command, a.environ, a.errs.w)
+	dial, err := a.dial(d.flags, command)
 	if err != nil {
-		return &failure{code: exitBroker, what: "the broker's server does not start", err: err, hint: "try it by itself: " + strings.Join(command, " ")}
+		return err
+	}
+	if d.flags.transport == transportHTTP {
+		var listen net.ListenConfig
+		l, err := listen.Listen(ctx, "tcp", net.JoinHostPort(d.flags.bind, strconv.Itoa(d.flags.port)))
+		if err != nil {
+			return &failure{code: exitFailed, what: "not listening", err: err, hint: "choose another with --port"}
+		}
+		a.errs.line("rails: listening on http://", l.Addr().String())
+		return ended(ctx, d.door().RunHTTP(ctx, l, dial))
+	}
+	link, err := dial(ctx)
+	if err != nil {
+		return &failure{code: exitBroker, what: "the broker's server cannot be reached", err: err, hint: "try it by itself: " + strings.Join(command, " ")}
 	}
 	if terminal(a.in) {
 		a.errs.line("rails: an agent's host starts this, and speaks MCP here; Ctrl-D ends it")
@@ -124,12 +195,10 @@ func (a *app) serveProxied(ctx context.Context, d *proxied, command []string) er
 	err = d.door().Serve(ctx, agent, link, "")
 	var own *failure
 	switch {
-	case err == nil || ctx.Err() != nil:
-		return nil
-	case errors.As(err, &own):
+	case err == nil, errors.As(err, &own):
 		return err
 	}
-	return &failure{code: exitBroker, what: "the session ended", err: err}
+	return ended(ctx, &failure{code: exitBroker, what: "the session ended", err: err})
 }
 
 // proxiedFolder is where what belongs to a proxied account stands beside the journal.

@@ -97,6 +97,9 @@ func (d *proxied) reopen(ctx context.Context) error {
 	case err == nil:
 		return nil // the account is not there yet
 	}
+	if !mapsOrders(d.profile) {
+		return d.openGate(ctx)
+	}
 	id, _, _ := d.pins.Account()
 	if !d.pins.Known() || id == "" {
 		return failed("put the file back, or begin under another name with --account",
@@ -136,7 +139,9 @@ func (d *proxied) openGate(ctx context.Context) error {
 func (d *proxied) config() gate.Config {
 	cfg := d.deck.config(d.log)
 	cfg.Paper, cfg.AtomicReplace, cfg.Live = false, false, d.flags.live != ""
-	cfg.Broker, cfg.Quotes = d.broker, d.broker
+	if d.broker != nil {
+		cfg.Broker, cfg.Quotes = d.broker, d.broker
+	}
 	return cfg
 }
 
@@ -162,6 +167,9 @@ const byUpstream = "upstream_account"
 func (d *proxied) begin(ctx context.Context, c mcpproxy.Caller) (end func(), err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if !mapsOrders(d.profile) {
+		return func() {}, d.foundReading(ctx)
+	}
 	s := way{c}
 	shown, err := upstream.Show(ctx, d.profile, s)
 	if err != nil {
@@ -270,6 +278,21 @@ func (d *proxied) found(ctx context.Context, shown *upstream.Shown) error {
 	}
 	d.app.errs.line("rails: account ", d.account, " begun from what the broker shows (", shown.Environment, " ", shown.ID, "), limits in ", d.limits)
 	return nil
+}
+
+// foundReading begins the journal of an account that no order reaches: it has the calls
+// that were refused.
+func (d *proxied) foundReading(ctx context.Context) error {
+	if d.opened() != nil {
+		return nil
+	}
+	err := gate.Create(ctx, d.config(), journal.Genesis{
+		Broker: "upstream:" + d.profile.ID, Currency: currency, Who: operator(), Reason: "first use of rails proxy; the profile maps no orders",
+	})
+	if err != nil {
+		return err
+	}
+	return d.openGate(ctx)
 }
 
 func (d *proxied) close(ctx context.Context) error {

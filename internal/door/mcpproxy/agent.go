@@ -146,7 +146,7 @@ func (s *session) greet(agentID string, result jsontext.Value) {
 		s.cancel(err)
 		return
 	}
-	out := []byte(result)
+	var out []byte
 	if v := find(ms, "instructions"); v != nil {
 		theirs := text(v)
 		out = with(ms, "instructions", quote(instructions+"\n\n"+theirs[:min(len(theirs), InstructionsBytesMax)]))
