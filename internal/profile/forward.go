@@ -72,9 +72,9 @@ func (r *Reading) Lookup(id string) (Lookup, bool) {
 	}
 	l := r.rules.lookup
 	own := r.Injected(id)
-	args := &value{kind: '{'}
-	for _, w := range l.arguments {
-		to := w.To
+	args := l.arguments.clone()
+	for i, m := range args.members {
+		to := m.text
 		switch to {
 		case "$client_order_id":
 			to = own
@@ -88,7 +88,9 @@ func (r *Reading) Lookup(id string) (Lookup, bool) {
 		if to == "" {
 			return Lookup{}, false
 		}
-		args.set(w.From, text(to))
+		if m.kind == '"' {
+			args.members[i] = text(to)
+		}
 	}
 	if l.list != "" && own == "" {
 		return Lookup{}, false

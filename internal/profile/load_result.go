@@ -26,7 +26,10 @@ func (r *loader) outcome(f strict.Fields, rs *ruleset, path string) {
 	}
 	if t := f.At("lookup"); t != nil {
 		g := r.Fields(t, path+".lookup", "tool", "arguments", "list", "match", "result")
-		l := &lookup{tool: g.Need("tool"), arguments: r.words(g, "arguments", nil), list: g.Text("list"), match: g.Text("match")}
+		l := &lookup{tool: g.Need("tool"), arguments: &value{kind: '{'}, list: g.Text("list"), match: g.Text("match")}
+		for _, a := range g.Pairs("arguments", 16) {
+			l.arguments.set(a.Key, r.literal(a.Value, path+".lookup.arguments."+a.Key))
+		}
 		if g.At("result") == nil {
 			g.Refuse("result", "is missing", "say how the answer is read")
 		} else {

@@ -97,7 +97,7 @@ type inject struct {
 
 type lookup struct {
 	tool      string
-	arguments []Word // argument to a text, or to $client_order_id, $order_id, $symbol
+	arguments *value // texts $client_order_id, $order_id, $symbol and $account are replaced
 	list      string // path of a list to search; empty: the answer is the order
 	match     string // in the list: the member that holds our id
 	result    *result
