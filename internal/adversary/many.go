@@ -20,6 +20,9 @@ func playAll(ctx context.Context, cases []Case, o Options, each func(*Result) er
 			return err
 		}
 		r := Play(ctx, &cases[i], o)
+		if err := ctx.Err(); err != nil {
+			return err // a case that was cut off is no violation
+		}
 		if err := each(&r); err != nil {
 			return err
 		}
