@@ -289,7 +289,11 @@ func (a auditor) export(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	said := fmt.Sprintf("%d entries of %s: %d checkpoints hold, the newest vouches for %d", n, a.key.Name(), len(held), newest(held).Size)
+	hold := fmt.Sprintf("%d checkpoints hold", len(held))
+	if len(held) == 1 {
+		hold = "1 checkpoint holds"
+	}
+	said := fmt.Sprintf("%d entries of %s: %s, the newest vouches for %d", n, a.key.Name(), hold, newest(held).Size)
 	if a.policy == nil {
 		return said, nil
 	}
