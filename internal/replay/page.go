@@ -13,11 +13,8 @@ import (
 	"github.com/broker-rails/broker-rails/internal/report"
 )
 
-// What the page shows at the most.
-const (
-	shownMax = 60 // changed decisions
-	datesMax = 8  // labels on the time axis
-)
+// shownMax is how many changed decisions the page shows.
+const shownMax = 60
 
 // Page is the report as a page for people.
 func (r *Report) Page() ([]byte, error) {
@@ -235,19 +232,12 @@ func (r *Report) curve(name string, values, second []float64, low, high float64,
 	}
 }
 
-// breaks are where trade dates begin, labelled for as many as there is room.
 func (r *Report) breaks() []report.Break {
-	var all, out []report.Break
+	dates := make([]string, len(r.Points))
 	for i, p := range r.Points {
-		if i == 0 || p.Date != r.Points[i-1].Date {
-			all = append(all, report.Break{At: i, Label: p.Date[len("2026-"):]})
-		}
+		dates[i] = p.Date
 	}
-	every := (len(all) + datesMax - 1) / datesMax
-	for i := 0; i < len(all); i += max(1, every) {
-		out = append(out, all[i])
-	}
-	return out
+	return report.Breaks(dates)
 }
 
 // figure is a figure as a picture needs it: to the eye, not to the cent.

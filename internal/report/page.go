@@ -70,6 +70,26 @@ type Break struct {
 	Label string
 }
 
+// datesMax bounds the labels on a time axis to what a phone has room for.
+const datesMax = 8
+
+// Breaks returns where dates such as 2026-03-18 begin, of values of which each has its
+// own, labelled without the year, for as many as there is room.
+func Breaks(dates []string) []Break {
+	var all, out []Break
+	for i, date := range dates {
+		if i == 0 || date != dates[i-1] {
+			_, label, _ := strings.Cut(date, "-")
+			all = append(all, Break{At: i, Label: label})
+		}
+	}
+	every := (len(all) + datesMax - 1) / datesMax
+	for i := 0; i < len(all); i += max(1, every) {
+		out = append(out, all[i])
+	}
+	return out
+}
+
 // Table is rows under a head. Columns but the first stand to the right.
 type Table struct {
 	Head []string

@@ -2,7 +2,9 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -89,5 +91,22 @@ func TestACellOfSentencesNamesItsColumn(t *testing.T) {
 	}
 	if text := page(t, Page{Parts: []Part{{Table: rows}}}); bytes.Contains(text, []byte("data-h=")) {
 		t.Error("figures stay in columns")
+	}
+}
+
+func TestBreaksAreWhereDatesBegin(t *testing.T) {
+	got := Breaks([]string{"2026-03-18", "2026-03-18", "2026-03-19"})
+	if want := []Break{{0, "03-18"}, {2, "03-19"}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	many := make([]string, 90)
+	for i := range many {
+		many[i] = fmt.Sprintf("2026-01-%02d", i)
+	}
+	if got := Breaks(many); len(got) > datesMax || got[0].At != 0 {
+		t.Errorf("%d labels: %v", len(got), got)
+	}
+	if Breaks(nil) != nil {
+		t.Error("no values have a break")
 	}
 }

@@ -8,9 +8,6 @@ import (
 	"github.com/broker-rails/broker-rails/internal/report"
 )
 
-// datesShown bounds the labels on a time axis.
-const datesShown = 8
-
 // Page is the report as a page for people.
 func (r *Report) Page() ([]byte, error) {
 	t := &r.Totals
@@ -116,19 +113,12 @@ func (r *Report) curve(name string, values []float64, most float64, peak string)
 	}
 }
 
-// breaks are where trade dates begin, labelled for as many as there is room.
 func (r *Report) breaks() []report.Break {
-	var all, out []report.Break
+	dates := make([]string, len(r.Points))
 	for i, p := range r.Points {
-		if i == 0 || p.Date != r.Points[i-1].Date {
-			all = append(all, report.Break{At: i, Label: p.Date[len("2026-"):]})
-		}
+		dates[i] = p.Date
 	}
-	every := (len(all) + datesShown - 1) / datesShown
-	for i := 0; i < len(all); i += max(1, every) {
-		out = append(out, all[i])
-	}
-	return out
+	return report.Breaks(dates)
 }
 
 func (r *Report) checksTable() *report.Table {
