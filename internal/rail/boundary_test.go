@@ -307,6 +307,8 @@ func TestDenialsTellTheirFigures(t *testing.T) {
 			"512.820512821 bps | 200 bps |  | The spread of bid 190.00 and ask 200.00 is over 200 bps of the mid."},
 		{"passive", func(f *Facts) { f.Intent.LimitPrice = prc("150") }, passivePriceCollar,
 			"2500 bps | 2000 bps |  | limit_price 150.00 is more than 2000 bps from the mid of bid 199.98 and ask 200.02."},
+		{"passive, rounded up", func(f *Facts) { f.Intent.LimitPrice, f.PricingQuote.Ask = prc("150"), prc("200.03") }, passivePriceCollar,
+			"2500.187495313 bps | 2000 bps |  | limit_price 150.00 is more than 2000 bps from the mid of bid 199.98 and ask 200.03."},
 		{"quote, no last", func(f *Facts) { f.Quote.Bid = prc("201") }, quoteInvalid,
 			"bid 201.00, ask 200.02 | 0 < bid <= ask |  | The quote is not valid: bid 201.00, ask 200.02."},
 		{"quote, a bad last", func(f *Facts) { f.Quote.HasLast, f.Quote.Last = true, prc("0") }, quoteInvalid,
