@@ -45,6 +45,7 @@ func arrows() map[string][]string {
 
 		normalize:                {money, order, journal},
 		wire:                     nil,
+		"internal/door/socket":   nil,
 		mcpserver:                append(slices.Clone(verdicts), gate, normalize, wire),
 		paper:                    append(slices.Clone(figures), gate),
 		"internal/door/mcpproxy": append(slices.Clone(verdicts), gate, wire, "internal/profile"),
@@ -85,7 +86,7 @@ func arrows() map[string][]string {
 		"internal/tamper": append(slices.Clone(verdicts), gate, audit, sqlite, tree, verify, witness),
 		"internal/cli": append(slices.Clone(verdicts), gate, audit, "internal/replay", normalize, paper, quotes, clock,
 			sqlite, mcpserver, scenario, markfile, adversary, sim, tree, verify, witness, "internal/attest", "internal/tamper", "internal/lint", "internal/bound", "internal/fakealpaca",
-			"internal/door/mcpproxy", "internal/broker/upstream", "internal/broker/alpaca", "internal/profile", "internal/strict", "profiles"),
+			"internal/door/socket", "internal/door/mcpproxy", "internal/broker/upstream", "internal/broker/alpaca", "internal/profile", "internal/strict", "profiles"),
 		"cmd/rails": {"internal/cli"},
 
 		// A stand-in for a broker's service, started by a command of its own and by tests.

@@ -116,7 +116,7 @@ func (d *deck) cancelOne(ctx context.Context, id string) cancelView {
 	digest := sha256.Sum256([]byte("cancel " + id))
 	j := d.gate.Decide(ctx, gate.Call{
 		Intent: order.Intent{Action: order.ActionCancel, Account: d.account, Target: id},
-		Door:   doorCommandLine, Agent: operator(), RawDigest: hex.EncodeToString(digest[:]),
+		Door:   doorCommandLine, Agent: d.operator(), RawDigest: hex.EncodeToString(digest[:]),
 	})
 	v := cancelView{Order: id, Decision: j.ID, Verdict: j.Decision.Verdict.String(), Rails: j.Decision.Refusing()}
 	if j.Fault != "" {

@@ -226,5 +226,5 @@ func (d *deck) load(ctx context.Context, path string) ([]limits.Change, error) {
 		d.gate.InvalidateLimits()
 		return nil, err
 	}
-	return d.gate.LoadLimits(ctx, path, text, operator())
+	return d.gate.LoadLimits(ctx, path, text, d.operator())
 }

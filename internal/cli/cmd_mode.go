@@ -73,7 +73,7 @@ func (a *app) setMode(ctx context.Context, m journal.Mode, all, cancelOpen bool)
 	if m.Reason == "" {
 		return usage("say why with --reason", "a mode needs a reason")
 	}
-	m.By, m.Who = journal.ByOperator, operator()
+	m.By, m.Who = journal.ByOperator, a.operator()
 	if all {
 		return a.setModeForAll(ctx, m)
 	}

@@ -63,7 +63,7 @@ func (a *app) reconcile(ctx context.Context, f *findingFlags) error {
 	case f.adopt && f.reason == "":
 		return usage("say why with --reason", "--adopt needs a reason")
 	case f.adopt:
-		adopt = &gate.Adopt{Who: operator(), Reason: f.reason}
+		adopt = &gate.Adopt{Who: a.operator(), Reason: f.reason}
 	}
 	return a.withDeck(ctx, trading, func(d *deck) error {
 		found, err := d.gate.Reconcile(ctx, adopt)
@@ -125,7 +125,7 @@ func (a *app) resolve(ctx context.Context, id string, f *findingFlags) error {
 		return err
 	}
 	return a.withDeck(ctx, ruling, func(d *deck) error {
-		if err := d.gate.ResolveByHand(ctx, operator(), r); err != nil {
+		if err := d.gate.ResolveByHand(ctx, a.operator(), r); err != nil {
 			return &failure{code: exitFailed, err: err, hint: "orders in doubt are listed by: rails status"}
 		}
 		if a.flags.json {

@@ -30,17 +30,20 @@ const stopFor = 10 * time.Second
 
 type serveFlags struct {
 	broker, clock, transport, bind, tokenFile string
+	listen, operatorListen                    string
+	agentUIDs                                 []int
 	port                                      int
 	stateless                                 bool
 	allowedHosts                              []string
 	attest                                    attestFlags
+	sockets                                   *sockets // opened, with --listen
 }
 
 func (a *app) serveCommand() *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use: "serve", Short: "Serve the account's tools to agents, over MCP", Args: none,
-		Long: "Serves over standard input and output, or over HTTP. It puts the limits document in\n" +
+		Long: "Serves over standard input and output, over HTTP, or on a Unix socket. It puts the limits document in\n" +
 			"force first; SIGHUP does so again. It will not start while the account is halted.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.fit(c); err != nil {
@@ -57,6 +60,9 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file of bearer tokens, name:token a line, 0600; required unless bound to loopback")
 	c.Flags().BoolVar(&f.stateless, "stateless", false, "keep no HTTP sessions")
 	c.Flags().StringSliceVar(&f.allowedHosts, "allowed-host", nil, "Host header to accept beside the address bound, for HTTP")
+	c.Flags().StringVar(&f.listen, "listen", "", "unix:PATH: serve agents on a socket, with an operator socket beside it")
+	c.Flags().StringVar(&f.operatorListen, "operator-listen", "", "unix:PATH of the operator socket (default: the agents' path with .operator)")
+	c.Flags().IntSliceVar(&f.agentUIDs, "agent-uid", nil, "user ids that may connect as agents (default: whom the socket's mode 0660 lets in)")
 	c.Flags().Int64Var(&f.attest.entries, "checkpoint-entries", attest.EntriesEvery, "sign a checkpoint after so many entries")
 	c.Flags().DurationVar(&f.attest.every, "checkpoint-every", attest.SignEvery, "sign a checkpoint so long after the last, if there are new entries")
 	c.Flags().StringVar(&f.attest.policy, "policy", "", "policy file whose witnesses are asked to cosign (default: witness.policy in the data folder, if it is there)")
@@ -72,7 +78,7 @@ func (f *serveFlags) check() error {
 		return usage("write paper or alpaca", "--broker %q is not known", f.broker)
 	case f.clock != "" && f.clock != clockPractice && f.clock != clockReal && f.clock != clockBroker:
 		return usage("write practice, real or broker", "--clock %q is not known", f.clock)
-	case f.transport != transportStdio && f.transport != transportHTTP:
+	case f.transport != transportStdio && f.transport != transportHTTP && f.listen == "":
 		return usage("write stdio or streamable-http", "--transport %q is not known", f.transport)
 	case f.port < 0 || f.port > 65535:
 		return usage("write a number from 0 to 65535", "--port %d is not a port", f.port)
@@ -86,12 +92,23 @@ func (f *serveFlags) check() error {
 // fit refuses flags of HTTP without HTTP: who names a token file expects to be asked
 // for a token.
 func (f *serveFlags) fit(c *cobra.Command) error {
-	if f.transport != transportStdio {
+	if f.listen != "" && c.Flags().Changed("transport") {
+		return usage("leave out --transport", "--listen is a transport of its own")
+	}
+	for _, name := range []string{"operator-listen", "agent-uid"} {
+		if f.listen == "" && c.Flags().Changed(name) {
+			return usage("add: --listen unix:PATH", "--%s goes with --listen", name)
+		}
+	}
+	if f.listen != "" {
+		f.transport = transportSocket
+	}
+	if f.transport == transportHTTP {
 		return nil
 	}
 	for _, name := range []string{"bind", "port", "token-file", "stateless", "allowed-host"} {
 		if c.Flags().Changed(name) {
-			return usage("add: --transport "+transportHTTP, "--%s is for HTTP, and this serves over stdio", name)
+			return usage("add: --transport "+transportHTTP, "--%s is for HTTP, and this serves over %s", name, f.transport)
 		}
 	}
 	return nil
@@ -107,6 +124,11 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	}
 	// The diagnostic log never goes to standard output: that is the protocol's.
 	log := slog.New(slog.NewTextHandler(a.errs.w, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	f.sockets, err = f.openSockets(log)
+	if err != nil {
+		return err
+	}
+	defer f.sockets.Close()
 	d, err := a.open(ctx, trading, log)
 	if err != nil {
 		return err
@@ -160,6 +182,9 @@ func (a *app) serveDeck(ctx context.Context, d *deck, f *serveFlags, tokens mcps
 	tasks.Go(func() { d.reloadOnHangup(ctx, path, log) })
 	server := mcpserver.New(d.door(log))
 	a.errs.line("rails: account ", d.account, ", limits ", short(d.fingerprint(ctx)), ", ", d.clockName(), " clock, ", f.transport, d.atBroker())
+	if f.sockets != nil {
+		return ended(ctx, a.serveSockets(ctx, d, server, f.sockets, path))
+	}
 	if f.transport == transportStdio {
 		if terminal(a.in) {
 			a.errs.line("rails: an agent's host starts this, and speaks MCP here; Ctrl-D ends it")

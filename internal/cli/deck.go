@@ -31,6 +31,7 @@ const defaultAccount = "paper"
 // deck is an account with all that stands round it, opened as far as a command needs.
 type deck struct {
 	dir      string
+	who      string // who asks, where it is not this process's user
 	account  string
 	calendar market.Calendar
 	shipped  bool // the calendar is the shipped one alone: the operator's cannot be read
@@ -110,7 +111,7 @@ func (a *app) openStore(ctx context.Context, r reach) (*deck, error) {
 	if err := noJournal(dir); err != nil {
 		return nil, err
 	}
-	d := &deck{dir: dir}
+	d := &deck{dir: dir, who: a.who}
 	if r == looking {
 		d.store, err = sqlite.OpenReadOnly(ctx, dir)
 	} else {
@@ -317,6 +318,18 @@ func operator() string {
 		return journal.BoundText(u.Username, 64)
 	}
 	return "operator"
+}
+
+// operator is who asks, for entries.
+func (a *app) operator() string { return asking(a.who) }
+
+func (d *deck) operator() string { return asking(d.who) }
+
+func asking(who string) string {
+	if who != "" {
+		return who
+	}
+	return operator()
 }
 
 // withDeck opens the account, runs the command, and closes it again.

@@ -97,6 +97,13 @@ func (p *printer) line(parts ...string) {
 	_, p.failed = io.WriteString(p.w, strings.Join(parts, "")+"\n")
 }
 
+// whole writes what has its line feeds already.
+func (p *printer) whole(s string) {
+	if _, err := io.WriteString(p.w, s); err != nil && p.failed == nil {
+		p.failed = err
+	}
+}
+
 func (p *printer) paint(s lipgloss.Style, text string) string {
 	if !p.colour || text == "" {
 		return text

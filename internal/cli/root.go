@@ -33,6 +33,7 @@ type app struct {
 	out     *printer
 	errs    *printer
 	environ []string
+	who     string // who asks, where a server runs the command for an operator; empty: this process's user
 	flags   struct {
 		account, data, limits string
 		json                  bool
@@ -131,13 +132,14 @@ func (a *app) root() *cobra.Command {
 		id       string
 		commands []*cobra.Command
 	}{
-		{"begin", []*cobra.Command{a.demoCommand(), a.initCommand(), a.serveCommand(), a.proxyCommand()}},
+		{"begin", []*cobra.Command{a.demoCommand(), a.initCommand(), a.serveCommand(), a.shimCommand(), a.proxyCommand()}},
 		{"look", []*cobra.Command{
-			a.statusCommand(), a.showLimitsCommand(), a.ordersCommand(), a.positionsCommand(), a.accountCommand(),
+			a.throughSocket(a.statusCommand()), a.showLimitsCommand(), a.ordersCommand(), a.positionsCommand(), a.accountCommand(),
 			a.decisionsCommand(), a.explainCommand(),
 		}},
 		{"act", []*cobra.Command{
-			a.haltCommand(), a.reduceOnlyCommand(), a.resumeCommand(), a.cancelCommand(), a.reconcileCommand(), a.reloadCommand(),
+			a.throughSocket(a.haltCommand()), a.throughSocket(a.reduceOnlyCommand()), a.throughSocket(a.resumeCommand()),
+			a.throughSocket(a.cancelCommand()), a.throughSocket(a.reconcileCommand()), a.throughSocket(a.reloadCommand()),
 		}},
 		{"prove", []*cobra.Command{a.checkCommand(), a.testCommand(), a.fakeBrokerCommand(), a.profileCommand(), a.adversarialCommand(), a.limitsCommand(), a.sessionCommand(), a.replayCommand(), a.auditVerifyCommand(), a.tamperCommand(), a.auditCommand(), a.witnessCommand()}},
 		{"", []*cobra.Command{a.versionCommand()}},

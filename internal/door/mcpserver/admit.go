@@ -40,7 +40,7 @@ func callFrom(ctx context.Context) *call {
 // and the server goes on. The SDK itself would let it end the process.
 func (s *Server) recovering(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
-		c := &call{id: s.nextCall(), agent: s.principal(req)}
+		c := &call{id: s.nextCall(), agent: s.principal(ctx, req)}
 		defer func() {
 			if p := recover(); p != nil {
 				result, err = s.panicked(ctx, method, c, p)
@@ -229,10 +229,14 @@ func digest(name string, arguments []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// principal is who calls: the token's, else the one that the server was told.
-func (s *Server) principal(req mcp.Request) string {
+// principal is who calls: the token's, else the connection's, else the one that the server
+// was told.
+func (s *Server) principal(ctx context.Context, req mcp.Request) string {
 	if extra := req.GetExtra(); extra != nil && extra.TokenInfo != nil && extra.TokenInfo.UserID != "" {
 		return extra.TokenInfo.UserID
+	}
+	if agent, ok := ctx.Value(agentKey{}).(string); ok {
+		return agent
 	}
 	return s.cfg.Agent
 }

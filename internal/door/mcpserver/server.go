@@ -105,11 +105,15 @@ func (s *Server) Connect(ctx context.Context, t mcp.Transport) (*mcp.ServerSessi
 // ServeStdio serves one session over a pair of streams, one message a line, until in
 // ends or ctx does. Nothing but protocol is written to out.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	tap := wire.NewStdio(in, out, quoted(metaDecision), func(v *wire.Violation) { s.violated(ctx, v, s.cfg.Agent) })
+	return s.serveStreams(ctx, in, out, s.cfg.Agent)
+}
+
+func (s *Server) serveStreams(ctx context.Context, in io.Reader, out io.Writer, agent string) error {
+	tap := wire.NewStdio(in, out, quoted(metaDecision), func(v *wire.Violation) { s.violated(ctx, v, agent) })
 	// The tap bounds lines; the SDK's own limit would end the session.
 	session, err := s.mcp.Connect(ctx, &mcp.IOTransport{Reader: tap.In, Writer: tap.Out, MaxLineLength: -1}, nil)
 	if err != nil {
-		return fmt.Errorf("mcp over stdio: %w", err)
+		return fmt.Errorf("mcp over a stream: %w", err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- session.Wait() }() // ends with the session
@@ -120,7 +124,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		err = session.Close()
 	}
 	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("mcp over stdio: %w", err)
+		return fmt.Errorf("mcp over a stream: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,25 @@
+package socket
+
+import (
+	"net"
+	"syscall"
+)
+
+// peer is the user id of the process at the other end, when it connected.
+func peer(c *net.UnixConn) (uid int, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	var cred *syscall.Ucred
+	var asked error
+	if err := raw.Control(func(fd uintptr) {
+		cred, asked = syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+	}); err != nil {
+		return -1, err
+	}
+	if asked != nil {
+		return -1, asked
+	}
+	return int(cred.Uid), nil
+}
