@@ -1,15 +1,21 @@
 package archtest
 
 import (
+	"errors"
 	"go/ast"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
+	"io"
+	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"golang.org/x/tools/go/packages"
 )
 
 // source is one file of a snippet.
@@ -49,11 +55,43 @@ type snippetImporter struct {
 	libraries types.Importer
 }
 
-// libraries types each library once for all snippets.
+// libraries has what the compiler wrote of each library that a snippet imports: typing them
+// from their sources takes ten times as long.
 var (
 	snippetFset = token.NewFileSet()
-	libraries   = sync.OnceValue(func() types.Importer { return importer.ForCompiler(snippetFset, "source", nil) })
+	libraries   = sync.OnceValue(func() types.Importer {
+		files := exported()
+		return importer.ForCompiler(snippetFset, "gc", func(path string) (io.ReadCloser, error) {
+			if files[path] == "" {
+				return nil, errors.New("no such library: " + path)
+			}
+			return os.Open(files[path])
+		})
+	})
 )
+
+// exported returns the files of all libraries that snippets import, by their path.
+func exported() map[string]string {
+	var names []string
+	for _, tt := range selfTests {
+		for _, s := range slices.Concat(tt.bad, tt.good) {
+			if f, err := parser.ParseFile(token.NewFileSet(), s.rel, s.text, parser.ImportsOnly); err == nil {
+				for _, spec := range f.Imports {
+					if name := importPath(spec); !strings.HasPrefix(name, ModulePath) {
+						names = append(names, name)
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedExportFile | packages.NeedImports | packages.NeedDeps}, slices.Compact(names)...)
+	out := map[string]string{}
+	if err == nil {
+		packages.Visit(loaded, nil, func(p *packages.Package) { out[p.PkgPath] = p.ExportFile })
+	}
+	return out
+}
 
 func (i *snippetImporter) Import(p string) (*types.Package, error) {
 	if strings.HasPrefix(p, ModulePath) {
