@@ -49,6 +49,7 @@ func arrows() map[string][]string {
 		mcpserver:                append(slices.Clone(verdicts), gate, normalize, wire),
 		paper:                    append(slices.Clone(figures), gate),
 		"internal/door/mcpproxy": append(slices.Clone(verdicts), gate, wire, "internal/profile"),
+		"internal/broker/alpaca": append(slices.Clone(figures), gate),
 		// A broker behind its own MCP server, read by a profile.
 		"internal/broker/upstream": append(slices.Clone(figures), gate, "internal/profile"),
 		quotes:                     {money, order, market},
