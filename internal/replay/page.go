@@ -23,7 +23,7 @@ func (r *Report) Page() ([]byte, error) {
 		Lead: fmt.Sprintf("Recorded history, %s through %s, judged again under limits %s. As recorded: each decision on the account as it was; nothing is assumed. "+
 			"Followed: the history folded a second time under the other limits, so that what is denied is not held later. It is a model: the agent makes the same calls, and %s.",
 			word(r.From), word(r.Through), r.Limits[:min(12, len(r.Limits))], r.Assume.words()),
-		Good: true, Verdict: r.verdict(),
+		Neutral: true, Verdict: r.verdict(),
 		Stats: []report.Stat{
 			{Name: "decisions judged again", Value: number(r.Decisions), Note: number(r.NotJudged) + " of another engine or calendar"},
 			{Name: "as recorded, newly denied", Value: number(r.AsRecorded.NewlyDenied), Note: number(r.AsRecorded.OtherRails) + " denied by other rails"},

@@ -68,7 +68,7 @@ footer{margin-top:40px;padding-top:12px;border-top:1px solid var(--line);color:v
 <main>
 <h1>{{.Title}}</h1>
 <p class="dim">{{.Lead}}</p>
-<p class="verdict {{if .Good}}good{{else}}bad{{end}}">{{if .Good}}✓{{else}}✗{{end}} {{.Verdict}}</p>
+<p class="verdict{{if .Neutral}}{{else if .Good}} good{{else}} bad{{end}}">{{if .Neutral}}{{else if .Good}}✓ {{else}}✗ {{end}}{{.Verdict}}</p>
 <div class="stats">{{range .Stats}}
 <div><small>{{.Name}}</small><b>{{.Value}}</b>{{if .Note}}<small>{{.Note}}</small>{{end}}</div>{{end}}
 </div>

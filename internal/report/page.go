@@ -14,6 +14,7 @@ type Page struct {
 	Lead    string
 	Verdict string // a few words
 	Good    bool   // of the verdict; said by a word and a sign, and not by colour alone
+	Neutral bool   // the verdict only tells: it is neither good nor bad
 	Stats   []Stat
 	Parts   []Part
 	Foot    string
