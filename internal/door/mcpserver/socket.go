@@ -60,7 +60,7 @@ func (s *Server) RunSocket(ctx context.Context, l net.Listener, agent func(net.C
 // serveConn serves one connection to its end.
 func (s *Server) serveConn(ctx context.Context, c net.Conn, agent string) {
 	defer c.Close()
-	t := &timed{Conn: c}
+	t := &attended{Conn: c}
 	if err := c.SetReadDeadline(time.Now().Add(FirstMessageWithin)); err != nil {
 		return
 	}
@@ -79,13 +79,13 @@ func busy(c net.Conn) {
 	_, _ = c.Write(append(line, '\n')) // the client may be gone
 }
 
-// timed ends a connection whose client stays silent at first, or takes no answers.
-type timed struct {
+// attended ends a connection whose client stays silent at first, or takes no answers.
+type attended struct {
 	net.Conn
 	spoke bool // of the one goroutine that reads
 }
 
-func (t *timed) Read(p []byte) (int, error) {
+func (t *attended) Read(p []byte) (int, error) {
 	n, err := t.Conn.Read(p)
 	if n > 0 && !t.spoke {
 		t.spoke = true
@@ -94,7 +94,7 @@ func (t *timed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (t *timed) Write(p []byte) (int, error) {
+func (t *attended) Write(p []byte) (int, error) {
 	_ = t.SetWriteDeadline(time.Now().Add(AnswerTakenWithin)) // of an open connection it cannot fail
 	n, err := t.Conn.Write(p)
 	if err != nil {
