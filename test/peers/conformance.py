@@ -6,8 +6,9 @@ that knows protocol version 2026-07-28, which is served without sessions only.
 
 import re
 import subprocess
+import tempfile
 
-from desk import NODE_MODULES, ROOT, serving
+from desk import NODE_MODULES, RAILS, ROOT, serving
 
 SERVER = ROOT / ".bin" / "conformance-server"
 CURRENT = NODE_MODULES / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
@@ -36,3 +37,25 @@ def test_next_with_sessions():
 
 def test_next_without_sessions():
     hold(NEXT, 40, "--spec-version", "2026-07-28", server=["-stateless"])
+
+
+EVERYTHING = ROOT / ".bin" / "everything-server"
+
+
+def hold_through_proxy(*upstream):
+    """The protocol library's own server behind rails proxy: no scenario fails that passes without it."""
+    with tempfile.TemporaryDirectory(prefix="rails-peers-") as folder:
+        command = [
+            RAILS, "proxy", "--data", folder + "/data", "--limits", folder + "/limits.yaml", "--transport", "streamable-http", "--port", "0",
+            "--profile", ROOT / "test" / "peers" / "everything.yaml", *upstream,
+        ]
+        with serving(command, "stderr") as base:
+            done = subprocess.run(
+                ["node", CURRENT, "server", "--url", base + "/mcp", "--suite", "all"], capture_output=True, text=True, timeout=110)
+    summary = done.stdout[done.stdout.find("=== SUMMARY ===") :]
+    passed, failed = len(re.findall("^✓", summary, re.M)), len(re.findall("^✗", summary, re.M))
+    assert failed == 0 and passed == 32, summary + done.stderr[-2000:]
+
+
+def test_through_the_proxy():
+    hold_through_proxy("--", EVERYTHING)

@@ -36,6 +36,7 @@ const headBytesMax = 4 << 10
 type lines struct {
 	in    *bufio.Reader
 	close func() error
+	stall time.Duration // StallFor; shorter in tests
 
 	mu      sync.Mutex // guards all below
 	moved   *sync.Cond // the queue got shorter or longer, or the end came
@@ -49,7 +50,7 @@ type lines struct {
 // Lines returns a link over streams. It starts a goroutine that writes, and that Close
 // ends; closing is called once, to end the streams themselves.
 func Lines(in io.Reader, out io.Writer, closing func() error) Link {
-	l := &lines{in: bufio.NewReaderSize(in, 64<<10), out: out, close: closing}
+	l := &lines{in: bufio.NewReaderSize(in, 64<<10), out: out, close: closing, stall: StallFor}
 	l.moved = sync.NewCond(&l.mu)
 	go l.write()
 	return l
@@ -92,7 +93,7 @@ func (l *lines) Write(message []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.queue) >= QueueMax || l.bytes+len(message) > QueueBytesMax {
-		late := time.AfterFunc(StallFor, func() { l.end(errStalled) })
+		late := time.AfterFunc(l.stall, func() { l.end(errStalled) })
 		defer late.Stop()
 		for l.ended == nil && (len(l.queue) >= QueueMax || l.bytes > 0 && l.bytes+len(message) > QueueBytesMax) {
 			l.moved.Wait()

@@ -3,6 +3,7 @@ package mcpproxy
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
@@ -57,11 +58,13 @@ func New(cfg Config) *Proxy {
 func (p *Proxy) nextCall() string { return fmt.Sprintf("%s-%d", p.run, p.calls.Add(1)) }
 
 // Serve relays one agent's session to one session with the server until either ends, ctx
-// ends, or a limit is hit. It closes both links. A nil error is an agent that left.
+// ends, or a limit is hit. It closes both links. A nil error is an agent that left, or the
+// end of ctx.
 func (p *Proxy) Serve(ctx context.Context, agent, server Link, principal string) error {
 	if principal == "" {
 		principal = p.cfg.Agent
 	}
+	asked := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s := newSession(ctx, cancel, p, agent, server, principal)
@@ -69,7 +72,7 @@ func (p *Proxy) Serve(ctx context.Context, agent, server Link, principal string)
 	s.spawn(s.fromServer)
 	go s.fromAgent() // ends with the agent's stream, which may outlive the session
 	<-ctx.Done()
-	if cause := context.Cause(ctx); cause != errLeft && cause != context.Canceled { //nolint:errorlint // our own values
+	if cause := context.Cause(ctx); asked.Err() == nil && !errors.Is(cause, errLeft) {
 		return cause
 	}
 	return nil
