@@ -25,6 +25,7 @@ func main() {
 	o := options{parallel: 2}
 	flag.BoolVar(&o.json, "json", false, "print every mutant as JSON")
 	flag.BoolVar(&o.own, "own", false, "run only the tests of the mutant's own package")
+	flag.BoolVar(&o.onlyOpen, "open", false, "only the mutants that open.txt names")
 	flag.StringVar(&o.only, "func", "", "only mutants of the functions with this in their name")
 	flag.StringVar(&o.keep, "keep", "", "write the instrumented build into this folder and leave it there")
 	flag.IntVar(&o.parallel, "parallel", 2, "test processes at a time")
@@ -58,7 +59,7 @@ func shipped(names []string, own bool) (targets []string, suites []*suite) {
 	for _, n := range names {
 		targets = append(targets, "./internal/"+n)
 	}
-	rapid := []string{"-rapid.seed=1", "-rapid.checks=30", "-rapid.nofailfile"}
+	rapid := []string{"-rapid.seed=1", "-rapid.checks=60", "-rapid.nofailfile"}
 	all := []*suite{
 		{name: "rail", path: module + "internal/rail", dir: "internal/rail", flags: rapid, slowest: 5 * time.Second},
 		{name: "risk", path: module + "internal/risk", dir: "internal/risk", flags: rapid, slowest: 5 * time.Second},
@@ -85,6 +86,7 @@ type options struct {
 	targets         []string
 	suites          []*suite
 	json, own       bool
+	onlyOpen        bool
 	only, keep      string
 	parallel        int
 	mutants         []*mutant
@@ -127,7 +129,7 @@ func (o *options) run(out, progress io.Writer) (err error) {
 	_, _ = fmt.Fprintf(progress, "%d tests measured, %d left out, %s\n", len(trials), len(unusable), time.Since(start).Round(time.Second))
 	wanted := o.mutants[:0:0]
 	for _, m := range o.mutants {
-		if strings.Contains(m.Func, o.only) {
+		if _, named := o.open.reasons[m.key()]; strings.Contains(m.Func, o.only) && (named || !o.onlyOpen) {
 			wanted = append(wanted, m)
 		}
 	}

@@ -31,7 +31,7 @@ func (o *options) report(out io.Writer) error {
 			c = &counts{Package: m.Package, NotCompiled: o.notCompiled[m.Package] + o.leftOut[m.Package]}
 			byName[m.Package] = c
 			order = append(order, c)
-			looked[m.Package] = o.only == ""
+			looked[m.Package] = o.only == "" && !o.onlyOpen
 		}
 		c.Mutants++
 		switch m.Outcome {
@@ -53,17 +53,18 @@ func (o *options) report(out io.Writer) error {
 			unnamed = append(unnamed, m)
 		}
 	}
-	stale := append(o.explained.stale(looked), o.open.stale(looked)...)
+	stale, mended := o.explained.stale(looked), o.open.stale(looked)
 	sort.Strings(stale)
+	sort.Strings(mended)
 	if o.json {
 		e := json.NewEncoder(out)
 		e.SetIndent("", "  ")
 		e.SetEscapeHTML(false)
-		err := e.Encode(map[string]any{"schema": "broker-rails/mutate/1", "packages": order, "mutants": o.mutants, "unnamed": len(unnamed), "stale": stale, "left_out_tests": o.unusable})
+		err := e.Encode(map[string]any{"schema": "broker-rails/mutate/1", "packages": order, "mutants": o.mutants, "unnamed": len(unnamed), "stale": stale, "mended": mended, "left_out_tests": o.unusable})
 		if err != nil {
 			return err
 		}
-	} else if _, err := io.WriteString(out, table(order, unnamed, stale, o.unusable)); err != nil {
+	} else if _, err := io.WriteString(out, table(order, unnamed, stale, mended, o.unusable)); err != nil {
 		return err
 	}
 	if len(unnamed)+len(stale) > 0 {
@@ -72,13 +73,16 @@ func (o *options) report(out io.Writer) error {
 	return nil
 }
 
-func table(order []*counts, unnamed []*mutant, stale, unusable []string) string {
+func table(order []*counts, unnamed []*mutant, stale, mended, unusable []string) string {
 	var out strings.Builder
 	for _, m := range unnamed {
 		fmt.Fprintf(&out, "%s:%d: %s survives\n\n%s %s %s\n%s\n%s\n\n", m.File, m.Line, m.Outcome, m.Package, m.Func, m.Operator, m.Source, m.Change)
 	}
 	for _, k := range stale {
 		fmt.Fprintf(&out, "stale: no survivor is\n%s\n\n", k)
+	}
+	for _, k := range mended {
+		fmt.Fprintf(&out, "killed now, take it out of open.txt:\n%s\n\n", k)
 	}
 	if len(unusable) > 0 {
 		fmt.Fprintf(&out, "%d tests are left out: they need allocations or time that the instrumented build does not have\n", len(unusable))
