@@ -29,10 +29,19 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the command line's documentation: each file is one command's, and
-// its examples are the ones that people read.
+// its examples are the ones that people read. Most run one command after the other, each a
+// process: shortened, only those with a server beside them are played.
 func TestScripts(t *testing.T) {
+	files := "*"
+	if testing.Short() {
+		files = "serve*"
+	}
+	scripts, err := filepath.Glob(filepath.Join("testdata", "script", files+".txtar"))
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Files: scripts,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))

@@ -12,7 +12,6 @@ type (
 
 type (
 	node      = strict.Tree
-	place     = strict.Place
 	complaint = strict.Complaint
 	problems  = strict.Problems
 )
