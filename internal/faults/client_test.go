@@ -87,10 +87,20 @@ func (l *logged) String() string {
 // serve starts a server over standard input and output, and shakes hands.
 func (h *house) serve(args ...string) *host {
 	h.t.Helper()
-	s := h.launch(args...)
+	return h.launch(args...).shake()
+}
+
+// shim starts a relay to a server's socket, and shakes hands through it.
+func (h *house) shim(path string) *host {
+	h.t.Helper()
+	return h.start("shim", "--socket", path).shake()
+}
+
+func (s *host) shake() *host {
+	s.t.Helper()
 	a := <-s.send("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
 	if a.ID == nil || a.Error != nil {
-		h.t.Fatalf("no handshake: %s; log: %s", a.said(), s.log)
+		s.t.Fatalf("no handshake: %s; log: %s", a.said(), s.log)
 	}
 	s.write(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return s
@@ -99,7 +109,13 @@ func (h *house) serve(args ...string) *host {
 // launch starts a server and says nothing to it.
 func (h *house) launch(args ...string) *host {
 	h.t.Helper()
-	s := &host{t: h.t, command: h.command(h.t.Context(), append([]string{"serve"}, args...)...), exited: make(chan struct{}),
+	return h.start(append([]string{"serve"}, args...)...)
+}
+
+// start starts a command that speaks the protocol over its streams.
+func (h *house) start(args ...string) *host {
+	h.t.Helper()
+	s := &host{t: h.t, command: h.command(h.t.Context(), args...), exited: make(chan struct{}),
 		log: &logged{}, waiting: map[string]chan answer{}}
 	s.command.Stderr = s.log
 	in, err := s.command.StdinPipe()

@@ -45,6 +45,20 @@ class Desk:
         return {"command": str(RAILS), "args": ["serve", *self.options]}
 
     @contextlib.contextmanager
+    def socket(self):
+        """Serves on a socket and yields what a client's settings say to reach it."""
+        folder = self.folder / "run"
+        folder.mkdir(mode=0o700)
+        server = subprocess.Popen([RAILS, "serve", "--listen", f"unix:{folder / 's'}", *self.options], stderr=subprocess.PIPE, text=True)
+        try:
+            while "agents at " not in (line := server.stderr.readline()):
+                assert line, "the server ended before it listened"
+            yield {"command": str(RAILS), "args": ["shim", "--socket", str(folder / "s")]}
+        finally:
+            server.terminate()
+            server.communicate(timeout=60)
+
+    @contextlib.contextmanager
     def http(self, stateless=False, token=False):
         """Serves over HTTP and yields the settings to reach it."""
         arguments = ["serve", "--transport", "streamable-http", "--port", "0", *self.options]

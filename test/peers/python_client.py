@@ -18,6 +18,14 @@ async def over_stdio(desk):
 
 
 @contextlib.asynccontextmanager
+async def over_shim(desk):
+    with desk.socket() as server:
+        async with stdio_client(StdioServerParameters(command=server["command"], args=server["args"])) as (read, write):
+            async with ClientSession(read, write) as session:
+                yield session
+
+
+@contextlib.asynccontextmanager
 async def over_http(server):
     async with httpx2.AsyncClient(headers=server["headers"]) as http:
         async with streamable_http_client(server["url"], http_client=http) as (read, write):
@@ -56,6 +64,12 @@ async def trade(desk, session):
 async def test_stdio():
     with Desk() as desk:
         async with over_stdio(desk) as session:
+            await trade(desk, session)
+
+
+async def test_shim():
+    with Desk() as desk:
+        async with over_shim(desk) as session:
             await trade(desk, session)
 
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,9 +35,11 @@ func Dial(ctx context.Context, path string) (*net.UnixConn, error) {
 func Relay(ctx context.Context, c *net.UnixConn, in io.Reader, out io.Writer) error {
 	defer c.Close()
 	sent, answered := make(chan error, 1), make(chan error, 1)
-	go func() { // ends with in, or with the connection at its next byte
+	var inEnded atomic.Bool // before the server can know it
+	go func() {             // ends with in, or with the connection at its next byte
 		err := pass(c, in)
 		if err == nil {
+			inEnded.Store(true)
 			err = c.CloseWrite()
 		}
 		sent <- err
@@ -44,6 +47,9 @@ func Relay(ctx context.Context, c *net.UnixConn, in io.Reader, out io.Writer) er
 	go func() { answered <- pass(out, c) }() // ends with the connection
 	select {
 	case err := <-answered:
+		if inEnded.Load() {
+			return err
+		}
 		return ended(err)
 	case <-ctx.Done():
 		return ctx.Err()
