@@ -25,6 +25,7 @@ func main() {
 	o := options{parallel: 2}
 	flag.BoolVar(&o.json, "json", false, "print every mutant as JSON")
 	flag.BoolVar(&o.own, "own", false, "run only the tests of the mutant's own package")
+	flag.BoolVar(&o.each, "v", false, "tell each mutant's outcome as it is known")
 	flag.BoolVar(&o.onlyOpen, "open", false, "only the mutants that open.txt names")
 	flag.StringVar(&o.only, "func", "", "only mutants of the functions with this in their name")
 	flag.StringVar(&o.keep, "keep", "", "write the instrumented build into this folder and leave it there")
@@ -86,7 +87,7 @@ type options struct {
 	targets         []string
 	suites          []*suite
 	json, own       bool
-	onlyOpen        bool
+	onlyOpen, each  bool
 	only, keep      string
 	parallel        int
 	mutants         []*mutant
@@ -138,6 +139,9 @@ func (o *options) run(out, progress io.Writer) (err error) {
 	done := make(chan struct{}, len(wanted))
 	each(len(wanted), o.parallel, func(i int) {
 		judge(wanted[i], o.suites, trials)
+		if m := wanted[i]; o.each {
+			_, _ = fmt.Fprintf(progress, "%s %d %s %s:%d %s %s\n", m.Outcome, m.ID, m.Package, m.File, m.Line, m.Operator, m.KilledBy)
+		}
 		done <- struct{}{}
 		if n := len(done); n%every == 0 {
 			_, _ = fmt.Fprintf(progress, "%d of %d, %s\n", n, len(wanted), time.Since(start).Round(time.Second))
