@@ -37,13 +37,23 @@ type wire struct {
 	next http.Handler
 	mu   sync.Mutex // guards seen
 	seen map[string]int
+	hook func(next http.Handler, rw http.ResponseWriter, r *http.Request) bool // answers itself if true
 }
 
 func (w *wire) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	w.seen[r.Method]++
+	hook := w.hook
 	w.mu.Unlock()
-	w.next.ServeHTTP(rw, r)
+	if hook == nil || !hook(w.next, rw, r) {
+		w.next.ServeHTTP(rw, r)
+	}
+}
+
+func (w *wire) set(hook func(next http.Handler, rw http.ResponseWriter, r *http.Request) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hook = hook
 }
 
 func (w *wire) count(method string) int {
