@@ -36,7 +36,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"a class that is not known", headText + "tools: {deal: {class: order.plaice}}\n", "class: is not a class that can be mapped"},
 		{"no rules for replies", deal("args: {" + sideText + "}"), "result: is missing"},
 		{"a key of a tool that is not known", deal("argz: {}", goodRule), "argz: is not a known key; did you mean args?"},
-		{"a target that is not known", argued(`a: {to: quantitty, type: integer}`), `to: "quantitty" is not known; did you mean quantity?`},
+		{"a target that is not known", argued(`a: {to: kwantity, type: integer}`), `to: "kwantity" is not known; did you mean quantity?`},
 		{"an argument without a target", argued(`a: {type: text}`), "to: is missing; say what the argument means"},
 		{"an argument without a type", argued(`a: {to: none}`), "type: is missing; known are text"},
 		{"a quantity without a unit", argued(`a: {to: quantity, type: integer}`), "unit: is missing; known for quantity are shares"},
@@ -163,6 +163,17 @@ func TestLookups(t *testing.T) {
 	} {
 		if p, known := l.Found(c.reply); p.Outcome != c.want || known != c.known {
 			t.Errorf("%s: %+v %v", name, p, known)
+		}
+	}
+	alpaca := understood(t, loaded(t, "alpaca-v2"), "place_stock_order", `{"symbol":"AAPL","side":"buy","qty":"1"}`)
+	l, ok = alpaca.Lookup("ours")
+	if !ok || string(l.Arguments) != `{"client_order_id":"`+alpaca.Injected("ours")+`"}` {
+		t.Fatalf("asks %s", l.Arguments)
+	}
+	for id, want := range map[string]bool{alpaca.Injected("ours"): true, "another": false} {
+		order := `{"data":{"id":"o-1","client_order_id":"` + id + `","status":"accepted","symbol":"AAPL","side":"buy","qty":"1","filled_qty":"0"}}`
+		if p, known := l.Found(Reply{Structured: []byte(order)}); known != want {
+			t.Errorf("asked for ours, answered with %s: %+v", id, p)
 		}
 	}
 	if _, ok := kite.Lookup(""); ok {
