@@ -121,6 +121,9 @@ func (a *app) printInit(v *initView) error {
 	p.line("")
 	p.line(text)
 	p.line("")
+	p.line("To keep key, journal and limits from the agent, serve as another user with rails serve --listen")
+	p.line("unix:PATH, and write shim --socket PATH in place of serve and its flags (docs/operating.md).")
+	p.line("")
 	then := func(words ...string) string { return shellLine(append(append([]string{"rails"}, words...), flags...)) }
 	p.line("Then: ", then("status"), ", ", then("decisions", "--watch"), ", and ", then("halt", "--reason", "R"), " to stop everything.")
 	return p.failed

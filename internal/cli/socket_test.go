@@ -402,3 +402,7 @@ func TestShimAlone(t *testing.T) {
 	rails(t, environ, 7, "shim", "--socket", filepath.Join(t.TempDir(), "none"))
 	rails(t, environ, 7, "shim", "--socket", "relative")
 }
+
+func dialUnix(path string) (*net.UnixConn, error) {
+	return net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
+}
