@@ -189,7 +189,7 @@ func (a *app) profileList(f *profileFlags) error {
 		return err
 	}
 	view := profileListView{Schema: "rails.profile_list/v1"}
-	t := columns("PROFILE", "READS THE BROKER", ">READ", ">MAPPED", ">DENIED", "BROKER")
+	t := columns("PROFILE", "COVERAGE", ">READ", ">MAPPED", ">DENIED", "BROKER")
 	for _, id := range ids {
 		row, _, err := f.row(id)
 		if err != nil {
