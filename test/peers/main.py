@@ -8,11 +8,12 @@ import traceback
 
 import conformance
 import inspector
+import proxy
 import python_client
 
 
 def tests():
-    for module in (inspector, python_client, conformance):
+    for module in (inspector, python_client, proxy, conformance):
         for name, test in vars(module).items():
             if name.startswith("test_"):
                 yield f"{module.__name__}.{name}", test
