@@ -229,6 +229,17 @@ func (t *takenOver) genesis() journal.Genesis {
 // takenOver is alpaca.Takeover with what the journal makes of it.
 type takenOver alpaca.Takeover
 
+// compareAlpaca holds the broker's calendar against ours before the first order. While they
+// disagree the market is closed for the account.
+func (d *deck) compareAlpaca(ctx context.Context, log *slog.Logger) {
+	if d.alpaca == nil {
+		return
+	}
+	if err := d.alpaca.CompareCalendar(ctx); err != nil {
+		log.Error("the broker's calendar closes the market for us", "error", err)
+	}
+}
+
 // watchAlpaca does what the account at Alpaca needs while it is served.
 func (d *deck) watchAlpaca(ctx context.Context) {
 	if d.alpaca != nil {

@@ -168,6 +168,7 @@ func (a *app) serveDeck(ctx context.Context, d *deck, f *serveFlags, tokens mcps
 	if err := d.gate.Start(ctx); err != nil {
 		return unreached("the account was not reconciled", err)
 	}
+	d.compareAlpaca(ctx, log)
 	// What the broker had to tell may have halted the account.
 	if err := d.refuseHalted(ctx); err != nil {
 		return err
