@@ -23,7 +23,6 @@ var (
 	qty = money.MustQuantity
 	prc = money.MustPrice
 	ntl = money.MustNotional
-	bps = money.MustBasisPoints
 	pct = money.MustPercent
 )
 
