@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,6 +26,7 @@ type connection struct {
 	conn   mcp.Connection
 	places chan struct{} // nil: writes do not wait for the other side
 	failed chan error
+	deaf   atomic.Bool // the agent has no stream for messages outside its calls
 }
 
 func newConnection(ctx context.Context, conn mcp.Connection, writes int) *connection {
@@ -99,8 +102,7 @@ func (c *connection) Write(message []byte) error {
 		return err
 	}
 	if c.places == nil {
-		// An answer to a request that is gone is nobody's; the session goes on.
-		_ = c.conn.Write(c.ctx, m)
+		c.deliver(m)
 		return nil
 	}
 	select {
@@ -119,6 +121,33 @@ func (c *connection) Write(message []byte) error {
 		}
 	}()
 	return nil
+}
+
+// streamWithin is how long a message of the server waits for the agent to open the stream
+// that it belongs on: agents do so just after the handshake.
+const streamWithin = 2 * time.Second
+
+// deliver writes to an agent. What cannot be delivered is nobody's, and the session goes
+// on: an answer to a request that is gone, or a message to an agent that opens no stream,
+// which is waited for only once.
+func (c *connection) deliver(m jsonrpc.Message) {
+	_, asks := m.(*jsonrpc.Request)
+	for end := time.Now().Add(streamWithin); ; {
+		err := c.conn.Write(c.ctx, m)
+		switch {
+		case err == nil:
+			if asks {
+				c.deaf.Store(false)
+			}
+			return
+		case !asks, c.deaf.Load(), c.ctx.Err() != nil:
+			return
+		case time.Now().After(end):
+			c.deaf.Store(true)
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 func (c *connection) Close() error {
