@@ -75,6 +75,15 @@ func TestTextsAtTheirLongest(t *testing.T) {
 	}
 }
 
+// TestADocumentWithoutAVersionIsNone: it is no document, whatever else it holds.
+func TestADocumentWithoutAVersionIsNone(t *testing.T) {
+	b := open(t, "100000")
+	b.doc.Version = 0
+	if d := b.decide(b.new(order.Buy, "10", "200")); d.Integrity != risk.LimitsInvalid || d.Allowed() {
+		t.Errorf("no version: %s", explain(&d))
+	}
+}
+
 // TestACancelNeedsNoSide: what a cancel says beside its order does not matter.
 func TestACancelNeedsNoSide(t *testing.T) {
 	b := open(t, "100000")
