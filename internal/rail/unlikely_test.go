@@ -47,20 +47,42 @@ func TestQuantitiesThatPassAtTheirEdges(t *testing.T) {
 		t.Errorf("nothing is over 15, and %q is offered", got)
 	}
 	f.Holding = &account.Holding{Instrument: apple()}
-	f.dear("a", order.Buy, "203", "")
+	f.dear("a", order.Buy, "230", "")
 	f.WorstLong = qty("30")
-	if got := f.quantityWorth(ntl("5030"), prc("200")); got != "5" {
-		t.Errorf("5030 beside 30 that is dearer offers %q, want 5", got)
+	if got := f.quantityWorth(ntl("5300"), prc("200")); got != "5" {
+		t.Errorf("5300 beside 300 that is dearer offers %q, want 5", got)
 	}
 	f.Holding.Orders[0].RiskPrice, f.Holding.Orders[0].Quantity = prc("99999999999999999999"), qty("99999999999999999999")
 	if got := f.quantityWorth(ntl("5030"), prc("200")); got != "" {
 		t.Errorf("beside what is out of range %q is offered", got)
+	}
+	// Ten more would end a short position of five at five long.
+	f = baseFacts()
+	f.Position, f.WorstLong = qty("-5"), qty("5")
+	f.Holding = &account.Holding{Instrument: apple()}
+	f.dear("a", order.Buy, "203", "")
+	for name, got := range map[string]string{
+		"others are over the gross limit":  f.quantityWorth(ntl("-1000"), prc("200")),
+		"others are far over it":           f.quantityWorth(ntl("-99999999999999999999"), prc("200")),
+		"others are over the net limit":    f.netOffer("300000", "250000"),
+		"what others come to is too much":  f.netOffer("-99999999999999999999", "0"),
+		"what is left beside them is, too": f.netOffer("-99999999999999990000", "99999999999999999999"),
+	} {
+		if got != "" {
+			t.Errorf("%s, and %q is offered", name, got)
+		}
 	}
 	f = baseFacts()
 	f.Intent.Quantity = qty("99999999999999999999")
 	if got := f.totalWith(qty("5")); got != "99999999999999999994" {
 		t.Errorf("five of ten more offer %q", got)
 	}
+}
+
+// netOffer is the quantity offered for a net long figure.
+func (f *Facts) netOffer(long, limit string) string {
+	f.NetLong = ntl(long)
+	return f.quantityInNet(ntl(limit))
 }
 
 func TestSymbolOfAnUnresolvedInstrument(t *testing.T) {
