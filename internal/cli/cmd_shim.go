@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os/signal"
 	"syscall"
 
@@ -39,7 +41,11 @@ func (a *app) shim(ctx context.Context, path string) error {
 	signal.Ignore(syscall.SIGPIPE)
 	conn, err := socket.Dial(ctx, path)
 	if err != nil {
-		return &failure{code: exitBroker, what: "no server at " + path, err: err, hint: "start one with: rails serve --listen unix:" + quoted(path)}
+		hint := "start one with: rails serve --listen unix:" + quoted(path)
+		if errors.Is(err, fs.ErrPermission) {
+			hint = "become a member of the socket's group, and log in anew"
+		}
+		return &failure{code: exitBroker, what: "no way to a server at " + path, err: err, hint: hint}
 	}
 	if err := socket.Relay(ctx, conn, a.in, a.out.w); err != nil {
 		return &failure{

@@ -59,7 +59,7 @@ func (s *Server) RunSocket(ctx context.Context, l net.Listener, agent func(net.C
 
 // serveConn serves one connection to its end.
 func (s *Server) serveConn(ctx context.Context, c net.Conn, agent string) {
-	defer c.Close()
+	defer func() { _ = c.Close() }() // what was written is written
 	t := &attended{Conn: c}
 	if err := c.SetReadDeadline(time.Now().Add(FirstMessageWithin)); err != nil {
 		return
@@ -71,7 +71,7 @@ func (s *Server) serveConn(ctx context.Context, c net.Conn, agent string) {
 
 // busy says that there is no place, without waiting for anyone.
 func busy(c net.Conn) {
-	defer c.Close()
+	defer func() { _ = c.Close() }() // what was written is written
 	if c.SetWriteDeadline(time.Now().Add(time.Second)) != nil {
 		return
 	}

@@ -42,11 +42,11 @@ const (
 )
 
 var (
-	// ErrUnsupported: this system's kernel does not say who connects.
+	// ErrUnsupported says that this system's kernel does not say who connects.
 	ErrUnsupported = errors.New("sockets need a system that tells who connects: Linux or macOS")
-	// ErrServed: another server listens there.
+	// ErrServed says that another server listens there.
 	ErrServed = errors.New("another server listens there")
-	// ErrServerGone: the server ended the connection.
+	// ErrServerGone says that the server ended the connection.
 	ErrServerGone = errors.New("the server ended the connection")
 )
 

@@ -3,6 +3,7 @@
 package socket
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -78,7 +79,7 @@ func (l *Listener) bind() error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // empty by then, and this user's
 	made := filepath.Join(dir, "s")
 	if len(made) > PathBytesMax {
 		return fmt.Errorf("the folder's path has %d bytes, too many for a socket in it", len(filepath.Dir(l.path)))
@@ -166,7 +167,7 @@ func checkPlace(path string) error {
 	case !ok || int(owner.Uid) != os.Geteuid():
 		return errors.New("a socket of another user stands there")
 	}
-	c, err := net.DialTimeout("unix", path, DialWithin)
+	c, err := Dial(context.Background(), path) // bounded by DialWithin
 	if err == nil {
 		_ = c.Close()
 		return ErrServed

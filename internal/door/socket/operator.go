@@ -42,7 +42,7 @@ func Ask(ctx context.Context, path string, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }() // what was written is written
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	if err := c.SetDeadline(time.Now().Add(AnswerWithin)); err != nil {
 		return Answer{}, err
@@ -67,7 +67,7 @@ func Ask(ctx context.Context, path string, r Request) (Answer, error) {
 // Serve reads one request, has it answered, and ends the connection. The zero request of
 // a line that could not be read is not answered.
 func Serve(c net.Conn, answer func(Request) Answer) error {
-	defer c.Close()
+	defer func() { _ = c.Close() }() // what was written is written
 	if err := c.SetReadDeadline(time.Now().Add(RequestWithin)); err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func Dial(ctx context.Context, path string) (*net.UnixConn, error) {
 // again: a line that was sent must not be sent twice. It closes the connection, and
 // leaves the goroutine that reads in to the end of the process.
 func Relay(ctx context.Context, c *net.UnixConn, in io.Reader, out io.Writer) error {
-	defer c.Close()
+	defer func() { _ = c.Close() }() // what was written is written
 	sent, answered := make(chan error, 1), make(chan error, 1)
 	var inEnded atomic.Bool // before the server can know it
 	go func() {             // ends with in, or with the connection at its next byte
