@@ -49,7 +49,7 @@ func (b *Broker) Send(ctx context.Context, s gate.Sealed) gate.Reply {
 	reply, digest, err := e.Session.Call(ctx, e.Reading.Tool, e.Reading.Forward(id))
 	switch {
 	case errors.Is(err, ErrNotSent):
-		return gate.Reply{Result: gate.ReplyRejected, Reason: "not sent: the session with the broker's server had ended"}
+		return gate.Reply{Result: gate.ReplyRejected, Reason: "not sent: the session with the broker's server had ended, or its tools had changed"}
 	case err != nil:
 		return gate.Reply{Result: gate.ReplyInDoubt, Reason: "no reply: " + bounded(err.Error())}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -143,8 +144,12 @@ type wayOut struct {
 	raw     []byte
 }
 
-// Call calls the tool and keeps the reply's bytes.
+// Call calls the tool and keeps the reply's bytes. A tool that changed while the order was
+// judged, when the server is asked for figures, is not called.
 func (w *wayOut) Call(ctx context.Context, tool string, arguments []byte) (profile.Reply, string, error) {
+	if err := w.session.relist(ctx); err != nil || w.session.quarantined(tool) != "" {
+		return profile.Reply{}, "", errors.Join(ErrNotSent, err)
+	}
 	reply, raw, digest, err := w.session.call(ctx, tool, arguments)
 	w.raw = raw
 	return reply, digest, err

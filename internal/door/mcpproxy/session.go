@@ -317,10 +317,12 @@ func (s *session) heard(raw []byte) {
 	switch {
 	case err != nil:
 		s.unsound(raw)
+	case e.method != "" && (e.result != nil || e.fault != nil):
+		s.spoiled() // a client might take it for the answer to a call that ends here
 	case e.method != "" && e.id != "":
-		s.serverAsks(&e, raw)
+		s.serverAsks(&e)
 	case e.method != "":
-		s.serverTells(&e, raw)
+		s.serverTells(&e)
 	case e.id != "" && (e.result != nil) != (e.fault != nil):
 		s.serverAnswers(&e)
 	default:
@@ -328,8 +330,10 @@ func (s *session) heard(raw []byte) {
 	}
 }
 
-// serverAsks passes a call of the server on, of those that a client may serve.
-func (s *session) serverAsks(e *envelope, raw []byte) {
+// serverAsks passes a call of the server on, of those that a client may serve. Only the
+// members that were read go on: a client that does not mind the letters' form of a name
+// would find an answer in the others.
+func (s *session) serverAsks(e *envelope) {
 	switch e.method {
 	case "ping", "sampling/createMessage", "elicitation/create", "roots/list":
 	default:
@@ -346,16 +350,16 @@ func (s *session) serverAsks(e *envelope, raw []byte) {
 		_ = s.server.Write(failure(e.id, fault(wire.CodeBusy, errBusy.Error()))) // its end is found by reading
 		return
 	}
-	s.toAgent(raw)
+	s.toAgent(request(e.id, e.method, e.params))
 }
 
-func (s *session) serverTells(e *envelope, raw []byte) {
+func (s *session) serverTells(e *envelope) {
 	if e.method == "notifications/tools/list_changed" {
 		s.mu.Lock()
 		s.listed = false
 		s.mu.Unlock()
 	}
-	s.toAgent(raw)
+	s.toAgent(notification(e.method, e.params))
 }
 
 // serverAnswers hands an answer to whoever asked. An answer to nothing, or under an id that
