@@ -66,3 +66,25 @@ func TestASnapshotOfMuch(t *testing.T) {
 		t.Errorf("restored otherwise: %v", err)
 	}
 }
+
+// TestARestoredStateKnowsWhatWasAsked: under which id, by which decision, and for what.
+func TestARestoredStateKnowsWhatWasAsked(t *testing.T) {
+	c := begin(t)
+	d := c.decision(intent(order.Buy, "AAPL", "1", "100"))
+	d.Intent.ClientOrderID = "mine"
+	reserve(&d, journal.BucketOpen)
+	c.must(journal.KindDecision, d)
+	c.fill("paper/2", "1", "100")
+	c.fill(c.working(order.Sell, "AAPL", "1", "150"), "1", "150")
+	restored, err := account.Restore(snapshot(t, c.s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, digest, known := restored.ClientID("mine"); !known || id != "paper/2" || digest != account.IntentDigest(&d.Intent) {
+		t.Errorf("mine is %q %x", id, digest)
+	}
+	// What AAPL earned before it went flat is known when it is bought again.
+	c.s = restored
+	c.external(c.outside("AAPL", "1", "100"))
+	is(t, "realized", c.s.Holding("AAPL").Realized, "50")
+}

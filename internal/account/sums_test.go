@@ -125,3 +125,45 @@ func TestAForkedWindowLeavesTheFirst(t *testing.T) {
 		t.Errorf("%d are kept of one", one.Count(now, time.Hour))
 	}
 }
+
+// TestAWindowThatCannotBeIsNotRestored: out of order, of nothing, of too much.
+func TestAWindowThatCannotBeIsNotRestored(t *testing.T) {
+	of := func(at int64, count uint64, sum string) item {
+		return item{at: at, totals: totals{count: count, sum: money.MustNotional(sum)}}
+	}
+	for name, x := range map[string]struct {
+		items []item // with running totals
+		fine  bool
+	}{
+		"two":                {[]item{of(1, 1, "1"), of(2, 2, "1")}, true},
+		"the largest count":  {[]item{of(1, 1<<40, "0")}, true},
+		"a larger one":       {[]item{of(1, 1<<40+1, "0")}, false},
+		"no count":           {[]item{of(1, 1, "1"), of(2, 1, "1")}, false},
+		"one instant twice":  {[]item{of(1, 1, "1"), of(1, 2, "1")}, false},
+		"out of order":       {[]item{of(2, 1, "1"), of(1, 2, "1")}, false},
+		"less than nothing":  {[]item{of(1, 1, "2"), of(2, 2, "1")}, false},
+		"the end of sums":    {[]item{of(1, 1, "99999999999999999999.999999999")}, true},
+		"below all to begin": {[]item{of(1, 1, "-0.000000001")}, false},
+	} {
+		s := New("paper")
+		s.Turnover.items = x.items
+		b, err := s.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Restore(b); (err == nil) != x.fine {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for mode, fine := range map[Mode]bool{Halted: true, Active: true, Active + 1: false} {
+		s := New("paper")
+		s.Mode = mode
+		b, err := s.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Restore(b); (err == nil) != fine {
+			t.Errorf("mode %d: %v", mode, err)
+		}
+	}
+}
