@@ -308,3 +308,16 @@ func TestLowercaseSymbolOfAKnownInstrument(t *testing.T) {
 		t.Errorf("not resolved: %s, reducing %v", d.Verdict, d.Reducing)
 	}
 }
+
+// TestCostOutOfRangeIsNoOrder, also where no rail asks for the cost.
+func TestCostOutOfRangeIsNoOrder(t *testing.T) {
+	b := open(t, "100000")
+	b.doc.Position.RequireBuyingPower = false
+	req := b.new(order.Buy, "10", "200")
+	d := b.decide(req)
+	allowed(t, &d)
+	req.Fees = ntl("99999999999999999999")
+	if d := b.decide(req); d.Verdict != risk.Error || d.Integrity != risk.InternalFault {
+		t.Errorf("%s %q: %s", d.Verdict, d.Integrity, explain(&d))
+	}
+}
