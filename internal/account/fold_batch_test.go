@@ -144,3 +144,23 @@ func TestTheDigestKeepsItsForm(t *testing.T) {
 		t.Errorf("an intent's is %s", got)
 	}
 }
+
+// TestABatchBooksAFillOnce: one that is new counts for the entries behind it, one that
+// the state has seen does not count again.
+func TestABatchBooksAFillOnce(t *testing.T) {
+	c := begin(t)
+	id := c.working(order.Buy, "AAPL", "10", "10")
+	replace := func(total string) journal.Decision {
+		in := intent(order.Buy, "AAPL", total, "10")
+		in.Action, in.Target = order.ActionReplace, id
+		d := c.decision(in)
+		reserve(&d, journal.BucketOpen)
+		return d
+	}
+	f := c.fillBody(id, "5", "10")
+	c.batch(false, f, replace("4"))
+	c.must(journal.KindFill, f)
+	c.batch(true, f, replace("6"))
+	is(t, "filled", c.s.Order(id).Filled, "5")
+	c.holding("AAPL", "5", "6", "0") // 5 are left of the 10, and 1 of the 6
+}
