@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -69,5 +71,25 @@ func TestProxyForgedAnswer(t *testing.T) {
 				t.Errorf("heard: %s", heard)
 			}
 		})
+	}
+}
+
+// Pins that vanish under a running proxy are not made anew from what the server lists then.
+func TestProxyPinsVanish(t *testing.T) {
+	w := newProxyWorld(t)
+	if got := w.begin().call("get_account_info", `{}`); got.isError {
+		t.Fatalf("%s", got.line)
+	}
+	if err := os.Remove(pinsFile(filepath.Join(w.folder, "data"), "alpaca-v2")); err != nil {
+		t.Fatal(err)
+	}
+	for i := range w.tools {
+		w.tools[i] = strings.Replace(w.tools[i], "does place_stock_order", "does more", 1)
+	}
+	if got := w.begin().call("place_stock_order", buyTwo); got.outcome == "accepted" {
+		t.Errorf("%s", got.line)
+	}
+	if n := len(w.ordersAt()); n != 0 {
+		t.Errorf("%d orders", n)
 	}
 }

@@ -61,8 +61,9 @@ func OpenPins(path string) (*Pins, error) {
 func (p *Pins) read() error {
 	info, err := os.Stat(p.path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && p.f.Schema != "":
+		return fmt.Errorf("%s is gone", p.path) // whatever is listed now would be agreed to as at first use
 	case errors.Is(err, fs.ErrNotExist):
-		p.f = pinsFile{}
 		return nil
 	case err != nil:
 		return err
