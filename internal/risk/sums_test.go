@@ -234,3 +234,13 @@ func TestThisSecondIsRecentWithoutADate(t *testing.T) {
 		t.Errorf("now %v, the day before %v", d.recent(now), d.recent(now.AddDate(0, 0, -1)))
 	}
 }
+
+// TestExposureAtTheEndOfTheRange: 1e20 less 1e-16 is rounded up out of the range as a
+// long, and into it as a short of the opposite sign.
+func TestExposureAtTheEndOfTheRange(t *testing.T) {
+	var s sums
+	h := account.Holding{Instrument: order.Instrument{Multiplier: units("1")}, Position: units("1.000000001")}
+	if s.addExposed(&h, price("99999999900000000099.9999999")) {
+		t.Error("a long out of range is known")
+	}
+}
