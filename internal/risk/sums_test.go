@@ -244,3 +244,24 @@ func TestExposureAtTheEndOfTheRange(t *testing.T) {
 		t.Error("a long out of range is known")
 	}
 }
+
+// TestLongClosure: the trade date before is looked for over thirty days, no further.
+func TestLongClosure(t *testing.T) {
+	const date = market.TradeDate(20260320)
+	for closed, want := range map[int]time.Time{
+		29: market.FromNewYork(20260218, 0), // a Wednesday, thirty days before
+		30: {},
+	} {
+		var overrides []market.Override
+		for i := range closed {
+			overrides = append(overrides, market.Override{Date: date.AddDays(-1 - i), Kind: market.OverrideClosed, Reason: "closed"})
+		}
+		c, err := market.XNYS().WithOverrides(overrides)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := previousTradeDate(date, c); !got.Equal(want) {
+			t.Errorf("closed for %d days: %s, want %s", closed, got, want)
+		}
+	}
+}
