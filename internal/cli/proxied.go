@@ -209,8 +209,13 @@ func (d *proxied) agreed(ctx context.Context, shown *upstream.Shown) error {
 		return usage("leave out --live", "account %s is a paper account", shown.ID)
 	}
 	id, environment, of := d.pins.Account()
-	if id == "" {
-		return nil // pinned when the account has a journal
+	switch {
+	case id == "" && d.opened() == nil:
+		return nil // pinned before the account has a journal
+	case id == "":
+		reason := "the account has a journal, and nothing says which account of the broker's it is of"
+		d.halt(ctx, reason)
+		return failed("put the file of pins back, or begin another account with --account", "%s; the account is halted", reason)
 	}
 	if id == shown.ID && environment == env && of == d.profile.ID {
 		return nil
@@ -264,10 +269,11 @@ func (d *proxied) found(ctx context.Context, shown *upstream.Shown) error {
 		Broker: "upstream:" + d.profile.ID, Cash: seen.Cash, Currency: currency, Who: operator(), Positions: seen.Positions, Orders: seen.Orders,
 		Reason: "first use of rails proxy",
 	}
-	if err := gate.Create(ctx, cfg, body); err != nil {
+	// Pinned first: a journal whose account is not pinned is of any account.
+	if err := d.pins.PinAccount(shown.ID, shown.Environment, d.profile.ID, d.profile.Broker); err != nil {
 		return err
 	}
-	if err := d.pins.PinAccount(shown.ID, shown.Environment, d.profile.ID, d.profile.Broker); err != nil {
+	if err := gate.Create(ctx, cfg, body); err != nil {
 		return err
 	}
 	if err := d.openGate(ctx); err != nil {

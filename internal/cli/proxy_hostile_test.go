@@ -2,8 +2,11 @@ package cli
 
 import (
 	"encoding/json"
+	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -91,5 +94,40 @@ func TestProxyPinsVanish(t *testing.T) {
 	}
 	if n := len(w.ordersAt()); n != 0 {
 		t.Errorf("%d orders", n)
+	}
+}
+
+// A journal that nothing ties to an account of the broker's takes no order: the pin of a
+// first use is there before the journal, and one that is lost is not made anew.
+func TestProxyAccountPinLost(t *testing.T) {
+	w := newProxyWorld(t)
+	if got := w.begin().call("place_stock_order", buyTwo); got.outcome != "accepted" {
+		t.Fatalf("%s", got.line)
+	}
+	w.stop()
+	path := pinsFile(filepath.Join(w.folder, "data"), "alpaca-v2")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blank := regexp.MustCompile(`"account_id": "[^"]+"`).ReplaceAllString(string(text), `"account_id": ""`)
+	if blank == string(text) {
+		t.Fatal("no account was pinned")
+	}
+	if err := os.WriteFile(path, []byte(blank), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	profile, err := loadProfile(w.flags.profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &app{in: strings.NewReader(""), out: newPrinter(io.Discard, nil), errs: newPrinter(io.Discard, nil)}
+	a.flags.data, a.flags.limits = filepath.Join(w.folder, "data"), filepath.Join(w.folder, "limits.yaml")
+	d, err := a.openProxied(t.Context(), &w.flags, profile, slog.New(slog.DiscardHandler))
+	if err == nil {
+		t.Error("a journal without its account's pin was gone on with")
+		if err := d.close(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 }
