@@ -96,6 +96,8 @@ func New(o Options) (*Broker, error) {
 		return nil, errors.New("alpaca: a clock and a calendar are needed")
 	case !isPaper(trading):
 		return nil, fmt.Errorf("%s trades real money, which this version does not", trading.Host)
+	case "https://"+data.Host != DataURL && !(onThisMachine(data) && onThisMachine(trading)):
+		return nil, fmt.Errorf("%s is not where this account's market data is: the keys go there, and its quotes price orders", data.Host)
 	case o.AccountID != "" && !strings.HasPrefix(o.AccountID, paperPrefix):
 		return nil, fmt.Errorf("account %q is not a paper account", o.AccountID)
 	}

@@ -32,6 +32,8 @@ const (
 	ReadsLeaveMin = 20
 	// PauseMax bounds how long a rate limit may pause the account, whatever it says.
 	PauseMax = 2 * time.Minute
+	// PauseMin is the pause after a refusal for too many calls that names no time to come.
+	PauseMin = 5 * time.Second
 	// TextBytesMax bounds what is kept of a broker's text.
 	TextBytesMax = 256
 )
@@ -166,6 +168,9 @@ func (c *client) heed(res *http.Response) {
 	}
 	if reset.After(now.Add(PauseMax)) {
 		reset = now.Add(PauseMax)
+	}
+	if res.StatusCode == http.StatusTooManyRequests && reset.Before(now.Add(PauseMin)) {
+		reset = now.Add(PauseMin) // a time that is over, or none, is no leave to go on at once
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -166,7 +166,7 @@ func (b *Broker) accepted(m *gate.Message, o *shownOrder, digest string) gate.Re
 func (b *Broker) refused(ctx context.Context, m *gate.Message, r *reply) gate.Reply {
 	refusal := r.refusal()
 	switch {
-	case refusal == nil:
+	case refusal == nil || refusal.Code == 0: // without the broker's own code it may be of something before it
 		return doubtful(errors.New(http.StatusText(r.status)+" from the broker or something before it"), r)
 	case strings.Contains(refusal.Message, "must be unique"):
 		return b.adopt(ctx, m, r)
