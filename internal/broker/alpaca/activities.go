@@ -125,7 +125,7 @@ func (b *Broker) fill(ctx context.Context, a *activity) error {
 	if o.Symbol != a.Symbol {
 		return fmt.Errorf("fill %s is of another symbol than its order: %w", journal.BoundText(a.ID, TextBytesMax), errUnreadable)
 	}
-	b.picture.tell(&e)
+	b.picture.tell(&e, b.now())
 	return nil
 }
 
@@ -164,7 +164,7 @@ func (b *Broker) otherActivities(ctx context.Context) error {
 		}
 		p.tell(&gate.Event{
 			Kind: gate.EventCash, ID: a.ID, Cash: amount, At: at, Reason: journal.BoundText(a.Type+" "+a.Symbol, TextBytesMax),
-		})
+		}, b.now())
 		return nil
 	})
 	return err

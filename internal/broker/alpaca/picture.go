@@ -277,7 +277,7 @@ func (b *Broker) openOrders(ctx context.Context, open []shownOrder) error {
 		p.tell(&gate.Event{
 			Kind: gate.EventOrder, ID: "order/" + o.ID, BrokerID: o.ID,
 			Instrument: shown.Instrument, Side: shown.Side, Order: shown, At: o.SubmittedAt.UTC(),
-		})
+		}, b.now())
 	}
 	return nil
 }
@@ -346,9 +346,9 @@ func (b *Broker) end(ctx context.Context, id string) error {
 		if err := b.replaced(ctx, &o, &e); err != nil {
 			return err
 		}
-		p.tell(&e)
+		p.tell(&e, b.now())
 	default:
-		p.tell(&e)
+		p.tell(&e, b.now())
 	}
 	delete(p.open, id)
 	p.closed[id] = struct{}{}
@@ -446,13 +446,18 @@ func (b *Broker) clientOf(ctx context.Context, o *shownOrder) (string, error) {
 	return "", errTooMany
 }
 
-// tell appends an event, once.
-func (p *picture) tell(e *gate.Event) {
+// tell appends an event, once. An event that bears a time to come, as an entry that was
+// booked ahead may, moves nothing beyond now: looks begin from the newest.
+func (p *picture) tell(e *gate.Event, now time.Time) {
 	if _, told := p.told[e.ID]; told {
 		return
 	}
-	if e.At.After(p.newest) {
-		p.newest = e.At
+	at := e.At
+	if at.After(now) {
+		at = now
+	}
+	if at.After(p.newest) {
+		p.newest = at
 	}
 	e.Cursor = cursor(p.newest, p.run+"/"+e.ID)
 	if e.Kind == gate.EventFill {

@@ -5,9 +5,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/broker-rails/broker-rails/internal/broker/alpaca"
+	"github.com/broker-rails/broker-rails/internal/gate"
 	"github.com/broker-rails/broker-rails/internal/journal"
+	"github.com/broker-rails/broker-rails/internal/money"
 )
 
 // answered has the service, or something before it, answer the next orders so: after they
@@ -90,4 +93,35 @@ func TestFailClosedDataAddress(t *testing.T) {
 			t.Errorf("%s with %s: %v", c.trading, c.data, err)
 		}
 	}
+}
+
+// Cash that is booked for a day to come hides no fill: looks go on from now.
+func TestAnActivityOfTomorrowHidesNoFill(t *testing.T) {
+	d := newDesk(t, "session: {duplicate_window: off}")
+	ahead := d.clock.Now().AddDate(0, 0, 2).UTC()
+	d.wire.set(func(_ http.Handler, rw http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/v2/account/activities" || strings.Contains(r.URL.Query().Get("activity_types"), "FILL") {
+			return false
+		}
+		_, _ = io.WriteString(rw, `[{"id":"`+ahead.Format("20060102")+`000000000::ahead","activity_type":"DIV","date":"`+ahead.Format("2006-01-02")+
+			`","net_amount":"1.00","symbol":"AAPL","status":"executed"}]`)
+		return true
+	})
+	d.clock.Advance(time.Hour / 2)
+	d.reconcile()
+	d.wire.set(nil)
+	d.clock.Advance(time.Minute)
+	d.fake.FillHalf(1)
+	id := d.must("place_order", limitOrder("AAPL", "buy", "10", "200.02"))
+	_, _ = d.do("cancel_order", `{"order_id":"`+id+`"}`)
+	d.clock.Advance(time.Second)
+	d.reconcile()
+	d.view(func(v gate.View) {
+		for i := range v.State.Holdings {
+			if h := &v.State.Holdings[i]; h.Instrument.Symbol == "AAPL" && h.Position == money.QuantityFromInt(5) {
+				return
+			}
+		}
+		t.Errorf("the journal does not have the 5 that filled: %+v", v.State.Holdings)
+	})
 }
