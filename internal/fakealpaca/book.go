@@ -119,7 +119,7 @@ func (b *book) byClientID(id string) *Order {
 	return nil
 }
 
-// open takes an order that was checked, and matches it.
+// take books an order that was checked, and matches it.
 func (b *book) take(o *Order, now time.Time, isOpen bool) {
 	o.created, o.updated, o.Status = now, now, "new"
 	if !isOpen && !o.Extended {
